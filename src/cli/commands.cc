@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <array>
+
+#include "cli/command.h"
+
+namespace setpoint::cli {
+namespace {
+
+constexpr std::array kCommands{
+    Command{Face::aiconf, "systems", "List the GPU systems and their facts",
+            "aiconf systems --json", &systems_command},
+    Command{Face::aiconf, "completion", "Print a shell completion script",
+            "source <(aiconf completion bash)", &completion_command},
+};
+
+}  // namespace
+
+std::span<const Command> commands() { return kCommands; }
+
+void declare_common(Flags& flags, Common& common) {
+  flags.group("Every command");
+  flags.toggle("--json", common.json, "One JSON document on standard output, nothing else there");
+  flags.toggle("-q,--quiet", common.quiet, "No notes on standard error");
+  flags.counter("-v,--verbose", common.verbose, "More notes on standard error");
+}
+
+}  // namespace setpoint::cli

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// The frame that every command stands in: faces, help, errors, exit codes, what goes where.
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "cli/command.h"
+#include "cli/program.h"
+
+namespace setpoint::cli_test {
+namespace {
+
+TEST(Frame, OneBinaryHasTheSameFacesByLinkAndByFirstArgument) {
+  const Ran by_link = run("aiconf systems");
+  const Ran by_word = run("setpoint aiconf systems");
+  EXPECT_EQ(by_link.code, 0) << by_link.err;
+  EXPECT_EQ(by_link.out, by_word.out);
+  EXPECT_NE(by_link.out.find("h200_sxm"), std::string::npos);
+}
+
+TEST(Frame, EveryCommandHasHelpWithAnExampleThatFitsTheTerminal) {
+  for (const cli::Command& command : cli::commands()) {
+    const std::string name(command.name);
+    const Ran ran = run("aiconf " + name + " --help");
+    EXPECT_EQ(ran.code, 0) << name;
+    EXPECT_EQ(ran.err, "") << name;
+    EXPECT_NE(ran.out.find("Example:"), std::string::npos) << name;
+    for (const char* flag : {"--json", "--quiet", "--verbose", "--help"}) {
+      EXPECT_NE(ran.out.find(flag), std::string::npos) << name << " " << flag;
+    }
+    std::istringstream text(ran.out);
+    for (std::string line; std::getline(text, line);) EXPECT_LE(line.size(), 100u) << line;
+  }
+}
+
+TEST(Frame, FaceHelpListsEveryCommand) {
+  const Ran ran = run("aiconf --help");
+  EXPECT_EQ(ran.code, 0);
+  for (const cli::Command& command : cli::commands()) {
+    EXPECT_NE(ran.out.find(std::string(command.name)), std::string::npos) << command.name;
+  }
+}
+
+struct Wrong {
+  const char* line;
+  const char* says;
+};
+
+TEST(Frame, WhatIsWrongIsOneLineWithTheNearestNameAndExitCode2) {
+  const std::vector<Wrong> cases{
+      {"aiconf sistems", "nearest known: systems"},
+      {"aiconf systems --jsom", "nearest known: --json"},
+      {"aiconf systems extra", "unexpected argument \"extra\""},
+      {"aiconf completion", "shell is required"},
+      {"aiconf completion bsh", "nearest known: bash"},
+      {"setpoint aicnf", "nearest known: aiconf"},
+      {"setpoint systems", "setpoint aiconf systems"},
+      {"attune campaign x.yaml", "no training commands yet"},
+  };
+  for (const Wrong& wrong : cases) {
+    const Ran ran = run(wrong.line);
+    EXPECT_EQ(ran.code, 2) << wrong.line;
+    EXPECT_EQ(ran.out, "") << wrong.line;
+    EXPECT_EQ(lines(ran.err), 1u) << wrong.line << ": " << ran.err;
+    EXPECT_NE(ran.err.find(wrong.says), std::string::npos) << wrong.line << ": " << ran.err;
+  }
+}
+
+TEST(Frame, AnErrorStaysOneLineWhateverItRepeats) {
+  const Ran ran = run("aiconf \"$(printf 'a\\nb\\033[31m')\"");
+  EXPECT_EQ(ran.code, 2);
+  EXPECT_EQ(lines(ran.err), 1u);
+  EXPECT_EQ(ran.err.find('\033'), std::string::npos);
+}
+
+TEST(Frame, AFullDiskIsAFailureOfTheEnvironment) {
+  const std::string command = SETPOINT_BINARY_DIR "/bin/aiconf systems >/dev/full 2>/dev/null";
+  EXPECT_EQ(WEXITSTATUS(std::system(command.c_str())), 3);
+}
+
+TEST(Frame, JsonIsOneDocumentAndNothingElse) {
+  const Ran ran = run("aiconf systems --json -v");
+  const auto parsed = nlohmann::json::parse(ran.out);
+  ASSERT_GE(parsed["systems"].size(), 14u);
+}
+
+TEST(Frame, TheVersionIsTheProjects) {
+  EXPECT_EQ(run("setpoint --version").out, "setpoint 0.1.0\n");
+  EXPECT_EQ(run("aiconf --version").out, "setpoint 0.1.0\n");
+}
+
+TEST(Frame, NoArgumentsShowHelpAndFail) {
+  for (const char* program : {"setpoint", "aiconf"}) {
+    const Ran ran = run(program);
+    EXPECT_EQ(ran.code, 2);
+    EXPECT_NE(ran.out.find("Usage:"), std::string::npos);
+  }
+}
+
+}  // namespace
+}  // namespace setpoint::cli_test
