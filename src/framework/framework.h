@@ -15,8 +15,8 @@
 
 namespace setpoint::framework {
 
-// Collectives around the expert layer (operators.md §8.1). N = all ranks of the expert group,
-// a = attention tensor-parallel width, dp = attention data-parallel width.
+// Collectives around the expert layer. N = all ranks of the expert group, a = attention
+// tensor-parallel width, dp = attention data-parallel width (AIConfigurator 0.12.0 dispatch rules).
 enum class Dispatch : std::uint8_t {
   vllm,         // all-reduce over N when a > 1, plus gather/scatter over N when dp > 1
   sglang,       // a > 1 and dp > 1: scatter over a, gather over N; else one of the two
@@ -26,26 +26,66 @@ enum class Dispatch : std::uint8_t {
 
 // How the KV pool is sized from memory.
 enum class KvPool : std::uint8_t {
-  share_of_total,  // total * fraction - everything else (vLLM, SGLang)
+  share_of_total,  // total * fraction - everything else, activations included (vLLM)
+  share_static,    // total * fraction - everything else but activations, which the engine holds in
+                   // the rest (SGLang)
   share_of_free    // (total - everything else) * fraction (TensorRT-LLM)
+};
+
+// Where a worker runs, as far as an engine's own defaults look at it.
+struct Place {
+  Bytes memory{};  // of one GPU
+  int sm = 0;
+  int width = 1;  // GPUs of one pipeline stage: tensor x attention data parallel
+  int pp = 1, dp = 1;
+};
+
+// What an engine sets aside, in MiB, when it derives its memory share itself (SGLang server
+// arguments; all zero: the share is the fixed `fraction`).
+struct StaticReserve {
+  double base = 0, per_chunk_token = 0, per_gpu = 0, per_graph_request = 0;
+  double per_graph_request_dp = 0;        // per request and attention rank, dp > 1
+  double per_large_graph_request_dp = 0;  // further, when graphs exceed large_graph requests
+  double large_graph = 0;
+  double least = 0;     // at least this much ...
+  Bytes least_above{};  // ... on GPUs larger than this
 };
 
 struct Memory {
   KvPool pool = KvPool::share_of_total;
-  double fraction = 0.9;
+  double fraction = 0.9;  // the engine's default when StaticReserve is empty
+  StaticReserve reserve;
   double pool_efficiency = 0.98;  // of the pool that holds tokens: block rounding, tables
   double context_factor = 1.0;    // times hw::System::context_memory
   double activation_factor = 1.0;
   // bf16 elements of activation per token and hidden element, by tp 1, 2, 4, 8+
   std::array<double, 4> dense_activation{}, moe_activation{};
+  // models with latent attention and experts: bytes per token copy and hidden element, times
+  // experts / workspace_experts (a workspace measured at that many experts)
+  double workspace_bytes = 0, workspace_experts = 1;
   Bytes activation_floor{};
   std::int64_t activation_tokens = 0;  // build-time token limit that sizes activations; 0 = actual
   std::int64_t kv_block_tokens = 16;
+
+  // Elements per token and hidden element at any tp: between the tabled widths linear in log2(tp).
+  double activation(bool moe, int tp) const;
+};
+
+// Default limits of one engine.
+struct Limits {
+  std::int64_t token_budget = 8192;  // tokens per step
+  std::int64_t max_requests = 256;   // running at once
+  std::int64_t graph_requests = 0;   // largest batch of a captured decode graph, 0 = not known
+};
+// The first tier that a place reaches holds.
+struct Tier {
+  Bytes memory{};
+  int sm = 0, width = 1;
+  Limits limits;
 };
 
 struct Scheduler {
-  std::int64_t default_token_budget = 8192;  // tokens per step
-  std::int64_t default_max_requests = 256;
+  std::vector<Tier> tiers;
   bool chunked_prefill = true;
   bool prefill_stalls_decode = false;  // a prefill step carries no decodes (SGLang)
 };
@@ -60,17 +100,24 @@ struct Facts {
   bool attention_tp_and_dp = true;     // 1 < dp < width can be said
   bool attention_dp = true;            // attention data parallelism for MoE models
   bool context_parallel = false;
-  bool mla_module_tables = true;  // tables hold MLA with its projections in one piece
-  std::string version_note;       // said when the facts of another version were taken
+  bool mla_module_tables = true;              // tables hold MLA with its projections in one piece
+  ops::Quant kv_auto = ops::Quant::bfloat16;  // KV format of `auto` on a checkpoint that names none
+  std::string version_note;                   // said when the facts of another version were taken
 
   Dispatch dispatch_for(const hw::System& system) const;
-  // KV format when neither checkpoint nor user names one.
+  Limits limits(const Place& place) const;
+  // Share of memory by the engine's own default (of the total or of what is free, by memory.pool).
+  double memory_fraction(const Place& place) const;
+  // KV format when neither checkpoint nor user names one. No version so far looks at the GPU or
+  // the weights: every engine's `auto` is the model's own 16-bit type.
   ops::Quant default_kv(const hw::System& system, ops::Quant gemm) const;
 };
 
+// `version` empty: the current one. A version between or outside those that were read gets the
+// facts of the nearest lower one (the lowest, if there is none) and a version_note.
 Result<Facts> find_facts(const std::string& framework, const std::string& version);
 const std::vector<std::string>& framework_names();  // vllm sglang trtllm
-// The table snapshot's current version for a system (operators.md §2.1).
+// The version whose tables the public snapshot holds in full for a system.
 Result<std::string> current_version(const std::string& framework, const std::string& system);
 
 }  // namespace setpoint::framework
