@@ -60,8 +60,14 @@ struct Estimate {
   std::vector<std::string> warnings;
 
   std::int64_t gpus_used() const { return gpus_per_replica * replicas; }
-  double tokens_per_s_per_gpu() const;
-  double tokens_per_s_per_user() const;  // 1000 / tpot; 0 when tpot is 0
+  double tokens_per_s_per_gpu() const {
+    if (gpus_asked <= 0) return 0;
+    return performance.tokens_per_s * static_cast<double>(replicas) /
+           static_cast<double>(gpus_asked);
+  }
+  double tokens_per_s_per_user() const {  // 0 when there is no second token
+    return performance.tpot.value() > 0 ? kMsPerS / performance.tpot.value() : 0;
+  }
   bool operator==(const Estimate&) const = default;
 };
 
