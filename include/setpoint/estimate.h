@@ -65,8 +65,8 @@ struct Estimate {
     return performance.tokens_per_s * static_cast<double>(replicas) /
            static_cast<double>(gpus_asked);
   }
-  double tokens_per_s_per_user() const {  // 0 when there is no second token
-    return performance.tpot.value() > 0 ? kMsPerS / performance.tpot.value() : 0;
+  double tokens_per_s_per_user() const {  // 0 when there is no tpot
+    return performance.tpot > Ms(0) ? kMsPerS / performance.tpot.value() : 0;
   }
   bool operator==(const Estimate&) const = default;
 };

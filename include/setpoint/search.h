@@ -100,7 +100,12 @@ struct SearchResult {
   std::vector<std::string> why;           // sentences: what bound the others, agg against disagg
   Stats stats;
 
-  const ModeResult* mode(Mode wanted) const;
+  const ModeResult* mode(Mode wanted) const {
+    for (const ModeResult& result : modes) {
+      if (result.mode == wanted) return &result;
+    }
+    return nullptr;
+  }
 };
 
 }  // namespace setpoint::search

@@ -15,7 +15,7 @@
 namespace setpoint::cli {
 namespace {
 
-constexpr int kNarrowest = 60, kWidest = 100;  // columns that tables are laid out for
+constexpr int kNarrowest = 80, kWidest = 100;  // columns that tables are laid out for
 
 std::string variable(const char* name) {
   const char* value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): before any thread

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// Answers as JSON for scripts. Keys are a promise: docs/cli.md lists them; they may be added to,
+// never renamed. Numbers are unrounded, so that a row given back to `estimate` yields them again.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/json.h"
+#include "search/estimate.h"
+#include "setpoint/search.h"
+
+namespace setpoint::report {
+
+// Input names (as in JSON) that the user did not give: the answer rests on their defaults.
+using Assumed = std::vector<std::string>;
+
+base::Json config_json(const Estimate& estimate);  // CONFIG
+base::Json search_json(const search::SearchRequest& request, const Assumed& assumed,
+                       const search::SearchResult& result);
+base::Json estimate_json(const search::EstimateRequest& request, const Assumed& assumed,
+                         const search::EstimateAnswer& answer);
+// One line of `estimate --requests`, without the line's end: CONFIG or error, with the id.
+base::Json request_answer_json(const search::EstimateRequest& request,
+                               const search::EstimateAnswer& answer);
+base::Json request_error_json(const std::string& id, const std::string& error);
+
+}  // namespace setpoint::report
