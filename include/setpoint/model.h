@@ -21,6 +21,7 @@ struct Attention {
   std::int64_t head_dim = 0, v_head_dim = 0;  // q/k and v widths of one head
   std::int64_t window = 0;                    // sliding window in tokens, 0 = full
   bool qk_norm = false;
+  bool qk_norm_whole = false;  // one norm over all heads instead of one per head's width
   bool qkv_bias = false, out_bias = false, sinks = false;  // small weights, counted for size
   bool output_gate = false;                                // q projection twice as wide
   // multi-head latent attention
@@ -40,11 +41,14 @@ struct Ffn {
   bool operator==(const Ffn&) const = default;
 };
 
-// Consecutive or interleaved layers of one kind; order does not matter for cost.
+// All layers of one kind, wherever they stand (ModelSpec::order tells).
 struct LayerGroup {
   std::int64_t count = 0;
   Attention attention;
   Ffn ffn;
+  std::int64_t norms = 2;  // norm weights of the hidden width
+  bool norm_bias = false;  // LayerNorm instead of RMSNorm
+  bool parallel = false;   // attention and feed-forward read the same input: one all-reduce
   bool operator==(const LayerGroup&) const = default;
 };
 
@@ -68,19 +72,21 @@ struct ModelSpec {
   std::int64_t hidden = 0, vocab = 0, max_positions = 0;
   bool tied_embeddings = false;
   std::vector<LayerGroup> layers;
-  std::int64_t mtp_layers = 0;  // multi-token-prediction layers that ship with the checkpoint
+  std::vector<std::uint8_t> order;  // index into `layers` of each layer, first to last
+  std::int64_t mtp_layers = 0;      // multi-token-prediction layers that ship with the checkpoint
   CheckpointQuant quant;
-  double alpha = 1.2;  // power-law exponent of expert loads for this family, operators.md §8
+  double alpha = 1.2;                 // power-law exponent of expert loads, perfdb/families.json
   std::vector<std::string> warnings;  // assumptions made while reading
 
   std::int64_t layer_count() const;
   bool is_moe() const;
-  // All weights of the checkpoint in elements (norms, biases, embeddings and head counted once).
+  // All weights of the model in elements: norms, biases, embeddings and head counted once, the
+  // multi-token-prediction layers left out (published counts leave them out too).
   std::int64_t parameters() const;
 };
 
-// How one worker is cut. GPUs of a worker = tp * pp * dp * cp; experts: moe_tp * moe_ep = tp * dp *
-// cp.
+// How one worker is cut: GPUs = tp * pp * dp * cp; for models with experts also
+// moe_tp * moe_ep = tp * dp * cp.
 struct Shard {
   int tp = 1, pp = 1, dp = 1, moe_tp = 1, moe_ep = 1, cp = 1;
   int gpus() const { return tp * pp * dp * cp; }

@@ -4,6 +4,7 @@
 // serves prefill, decode and mixed steps.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -58,7 +59,8 @@ struct Plan {
   std::vector<PlanOp> ops;
   Bytes weights{};  // per GPU, fullest pipeline stage: embeddings, norms, scales and head included
   KvFootprint kv;
-  double activation_width = 0;  // bf16 elements a token's residual block is wide: heads x head_dim
+  // bf16 elements that size a token's activations: heads x head_dim, hidden width for MLA
+  double activation_width = 0;
   std::int64_t layers = 0;
 };
 
@@ -70,6 +72,10 @@ struct PlanInput {
   const hw::System& system;
   int nextn = 0;  // draft tokens per step by multi-token prediction
 };
+
+// The missing one of moe_tp and moe_ep so that moe_tp * moe_ep = tp * dp * cp. With both missing,
+// experts are cut like attention: moe_ep when dp > 1, else moe_tp. Error if nothing fits.
+Result<Shard> complete_shard(Shard shard, std::optional<int> moe_tp, std::optional<int> moe_ep);
 
 // Why a cut is impossible (heads, experts or blocks do not divide, framework cannot say it), or "".
 std::string infeasible_reason(const PlanInput& in);
