@@ -84,7 +84,14 @@ struct Tier {
   Limits limits;
 };
 
+// How waiting for the first token is corrected (constants: src/serve/constants.h).
+enum class QueueLaw : std::uint8_t {
+  steps,  // by the number of steps that prefill a batch (TensorRT-LLM, SGLang)
+  batch   // by the batch, beside a launch time per layer (vLLM)
+};
+
 struct Scheduler {
+  QueueLaw queue = QueueLaw::steps;
   std::vector<Tier> tiers;
   bool chunked_prefill = true;
   bool prefill_stalls_decode = false;  // a prefill step carries no decodes (SGLang)

@@ -22,6 +22,7 @@ constexpr std::array<std::string_view, 3> kPoolNames{"share_of_total", "share_st
                                                      "share_of_free"};
 constexpr std::array<std::string_view, 4> kDispatchNames{"vllm", "sglang", "trtllm",
                                                          "trtllm_sm100"};
+constexpr std::array<std::string_view, 2> kQueueNames{"steps", "batch"};
 constexpr double kMost = 1e9;
 constexpr std::int64_t kMostTokens = std::int64_t{1} << 32;
 constexpr std::int64_t kBytesPerMib = std::int64_t{1} << 20;
@@ -105,6 +106,8 @@ Result<void> read_memory(const JsonView& at, Memory& out) {
 }
 
 Result<void> read_scheduler(const JsonView& at, Scheduler& out) {
+  SP_TRY(const auto queue, at.at("queue"));
+  SP_CHECK(read_name(queue, kQueueNames, out.queue));
   SP_CHECK(read(at, "chunked_prefill", out.chunked_prefill));
   SP_CHECK(read(at, "prefill_stalls_decode", out.prefill_stalls_decode));
   SP_TRY(const auto list, at.at("tiers"));

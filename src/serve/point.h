@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// The closed serving formulas: throughput and latencies of one operating point (Algorithms 1 to 3
+// of the AIConfigurator paper, with the corrections listed in docs/accuracy.md).
+#pragma once
+
+#include <cstdint>
+
+#include "perfdb/answer.h"
+#include "setpoint/units.h"
+#include "setpoint/workload.h"
+
+namespace setpoint::serve {
+
+struct Engine;
+
+// Of one worker. Rates are of the whole worker (all ranks and stages). A request yields osl output
+// tokens in every mode.
+struct Point {
+  Ms ttft{};
+  Ms tpot{};  // 0: there is no second token (osl 1)
+  Ms request_latency{};
+  Ms kv_transfer{};  // prefill workers: one request's KV over the link to a decode worker
+  double requests_per_s = 0;
+  double concurrency = 0;
+  perfdb::Evidence evidence;  // of the step time behind one request
+};
+
+// Static batching, Algorithm 1: `batch` requests per rank prefilled together, then decoded
+// together.
+Point static_batch(Engine& engine, const Workload& w, std::int64_t batch);
+// Continuous batching, Algorithm 2: batch per rank, at most `budget` prompt tokens per step.
+Point aggregated(Engine& engine, const Workload& w, std::int64_t batch, std::int64_t budget);
+// Algorithm 3, one side each: a prefill worker's rate and TTFT, a decode worker's rate and TPOT.
+// With osl 1 a decode worker has nothing to do: its rate is infinite.
+Point prefill(Engine& engine, const Workload& w, std::int64_t batch);
+Point decode(Engine& engine, const Workload& w, std::int64_t batch);
+// x prefill and y decode workers matched: the slower side sets the rate.
+Point disaggregated(const Point& prefill, std::int64_t x, const Point& decode, std::int64_t y,
+                    const Workload& w);
+
+}  // namespace setpoint::serve
