@@ -410,6 +410,8 @@ def import_file(writer, tree, snapshot, entry, ops_by_file):
             print(f"{name}: left out: {'no column ' if isinstance(error, KeyError) else ''}{error}", file=sys.stderr)
             continue
         read = counts[0]
+        if not slices and counts[2] == counts[0]:
+            continue  # all rows belong to another family that reads this file
         for row, reason in rows.bad.named():
             print(f"{name}: row {row}: {reason}", file=sys.stderr)
         writer.source(system, op["op"], framework, version, snapshot, name, counts, slices, rows.bad.named())
@@ -419,7 +421,8 @@ def import_file(writer, tree, snapshot, entry, ops_by_file):
 def import_tree(writer, tree, ops_by_file):
     files, snapshot = tables_of(tree), tree.snapshot()
     if not files:
-        raise SystemExit(f"{tree.path}: no tables here (expected SYSTEM/FAMILY/FRAMEWORK/VERSION/*.parquet)")
+        print(f"{tree.path}: no tables here (expected SYSTEM/FAMILY/FRAMEWORK/VERSION/*.parquet)", file=sys.stderr)
+        sys.exit(2)
     unknown = sorted({f[3].rsplit("/", 1)[1] for f in files} - set(ops_by_file))
     if unknown:
         print(f"no row in ops.json for: {', '.join(unknown)}", file=sys.stderr)
@@ -451,7 +454,10 @@ def main():
     for op in ops:
         for table in op["tables"]:
             ops_by_file.setdefault(table["file"], []).append((op, table))
-    trees = [Tree(p) for p in args.paths]
+    try:
+        trees = [Tree(p) for p in args.paths]
+    except (OSError, zipfile.BadZipFile) as error:
+        parse.error(f"not a wheel or folder: {error}")
     temporary = f"{args.out}.tmp{os.getpid()}"
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     start = time.monotonic()
