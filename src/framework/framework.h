@@ -109,7 +109,10 @@ struct Facts {
   bool context_parallel = false;
   bool mla_module_tables = true;              // tables hold MLA with its projections in one piece
   ops::Quant kv_auto = ops::Quant::bfloat16;  // KV format of `auto` on a checkpoint that names none
-  std::string version_note;                   // said when the facts of another version were taken
+  // Format in which prefill attention with KV heads multiplies when the KV cache is fp8; which
+  // combinations the public tables of each framework hold shows what its kernels do.
+  ops::Quant fp8_kv_fmha = ops::Quant::bfloat16;
+  std::string version_note;  // said when the facts of another version were taken
 
   Dispatch dispatch_for(const hw::System& system) const;
   Limits limits(const Place& place) const;

@@ -49,6 +49,14 @@ Result<void> read(const JsonView& at, std::string_view key, bool& out) {
   SP_TRY(out, value.boolean());
   return {};
 }
+Result<void> read(const JsonView& at, std::string_view key, ops::Quant& out) {
+  SP_TRY(const auto value, at.at(key));
+  SP_TRY(const std::string name, value.string());
+  const auto quant = ops::parse_quant(name);
+  if (!quant) return value.error("unknown number format \"" + name + "\"");
+  out = *quant;
+  return {};
+}
 // A size written in units of `unit` bytes.
 Result<void> read_bytes(const JsonView& at, std::string_view key, std::int64_t unit, Bytes& out) {
   std::int64_t count = 0;
@@ -141,11 +149,8 @@ Result<Facts> read_facts(const JsonView& at) {
   SP_CHECK(read(at, "attention_dp", facts.attention_dp));
   SP_CHECK(read(at, "context_parallel", facts.context_parallel));
   SP_CHECK(read(at, "mla_module_tables", facts.mla_module_tables));
-  SP_TRY(const auto kv, at.at("kv_auto"));
-  SP_TRY(const std::string kv_name, kv.string());
-  const auto quant = ops::parse_quant(kv_name);
-  if (!quant) return kv.error("unknown format " + kv_name);
-  facts.kv_auto = *quant;
+  SP_CHECK(read(at, "kv_auto", facts.kv_auto));
+  SP_CHECK(read(at, "fp8_kv_fmha", facts.fp8_kv_fmha));
   return facts;
 }
 

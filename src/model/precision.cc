@@ -88,6 +88,12 @@ Result<void> check_peak(std::string_view what, Quant q, const hw::System& system
       what, ops::name(q), ops::kPipeNames[static_cast<std::size_t>(pipe)], system.name, what));
 }
 
+// Latent attention is run, and measured, in 16 bits whatever its cache holds.
+Quant default_fmha(const ModelSpec& model, const framework::Facts& framework, Quant kv) {
+  const bool latent = model.layers.front().attention.kind == AttentionKind::mla;
+  return kv == Quant::fp8 && !latent ? framework.fp8_kv_fmha : Quant::bfloat16;
+}
+
 }  // namespace
 
 Result<Precision> resolve_precision(const ModelSpec& model, const framework::Facts& framework,
@@ -97,6 +103,10 @@ Result<Precision> resolve_precision(const ModelSpec& model, const framework::Fac
   set_gemm(p, model.quant, as_served(model.quant.gemm, system));
   p.moe = as_served(model.quant.moe, system);
   p.kv = model.quant.kv.value_or(framework.default_kv(system, p.gemm));
+  for (const QuantOverride& wanted : overrides) {
+    if (wanted.key == "kv") SP_CHECK(apply(wanted, model.quant, p));
+  }
+  p.fmha = default_fmha(model, framework, p.kv);
   for (const QuantOverride& wanted : overrides) SP_CHECK(apply(wanted, model.quant, p));
   SP_CHECK(check_peak("gemm", p.gemm, system));
   if (model.is_moe()) SP_CHECK(check_peak("moe", p.moe, system));
