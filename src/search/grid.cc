@@ -51,18 +51,18 @@ std::vector<std::int64_t> chunk_grid(const Workload& w, std::int64_t default_bud
                                      bool chunked_prefill) {
   const std::int64_t most = std::max(kFineChunkTo, 2 * w.isl);
   const std::int64_t coarse = std::max<std::int64_t>(2 * kFineChunk, most / 8);
-  std::vector<std::int64_t> out{w.isl, 2 * w.isl, default_budget};
+  std::vector<std::int64_t> out{w.new_tokens(), w.isl, 2 * w.isl, default_budget};
   for (std::int64_t c = kFineChunk; c <= kFineChunkTo; c += kFineChunk) out.push_back(c);
   for (std::int64_t c = kFineChunkTo + coarse; c <= most; c += coarse) out.push_back(c);
   if (!chunked_prefill) {
-    for (std::int64_t& c : out) c = ceil_div(c, w.isl) * w.isl;
+    for (std::int64_t& c : out) c = ceil_div(c, w.new_tokens()) * w.new_tokens();
   }
   sort_unique(out);
   return out;
 }
 
 bool chunk_is_distinct(std::int64_t chunk, std::int64_t batch, const Workload& w) {
-  return ceil_div(chunk, w.isl) <= batch;
+  return ceil_div(chunk, w.new_tokens()) <= batch;
 }
 
 }  // namespace setpoint::search

@@ -96,6 +96,13 @@ double queue_factor(const Round& r, double batch, QueueLaw law) {
 
 }  // namespace
 
+RoundSteps aggregated_steps(const Engine& engine, const Workload& w, std::int64_t batch,
+                            std::int64_t budget) {
+  const Round r = make_round(w, pipeline(engine, batch).micro, d(std::max<std::int64_t>(budget, 1)),
+                             engine.framework.scheduler.queue);
+  return {mixed_step(r, w), decode_step(r, w), r.mixed, r.decode_only};
+}
+
 Point aggregated(Engine& engine, const Workload& w, std::int64_t batch, std::int64_t budget) {
   const QueueLaw law = engine.framework.scheduler.queue;
   const Pipeline p = pipeline(engine, batch);

@@ -8,6 +8,7 @@
 #include "perfdb/answer.h"
 #include "setpoint/units.h"
 #include "setpoint/workload.h"
+#include "step/step.h"
 
 namespace setpoint::serve {
 
@@ -30,6 +31,13 @@ struct Point {
 Point static_batch(Engine& engine, const Workload& w, std::int64_t batch);
 // Continuous batching, Algorithm 2: batch per rank, at most `budget` prompt tokens per step.
 Point aggregated(Engine& engine, const Workload& w, std::int64_t batch, std::int64_t budget);
+// The two kinds of step behind that point, for breakdowns.
+struct RoundSteps {
+  step::StepShape mixed, decode;
+  double mixed_count = 0, decode_count = 0;  // steps of one round
+};
+RoundSteps aggregated_steps(const Engine& engine, const Workload& w, std::int64_t batch,
+                            std::int64_t budget);
 // Algorithm 3, one side each: a prefill worker's rate and TTFT, a decode worker's rate and TPOT.
 // With osl 1 a decode worker has nothing to do: its rate is infinite.
 Point prefill(Engine& engine, const Workload& w, std::int64_t batch);

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "search/backend.h"
+
+#include <fmt/format.h>
+
+#include "model/plan.h"
+#include "model/read.h"
+#include "search/space.h"
+
+namespace setpoint::search {
+namespace {
+
+constexpr double kMostAlpha = 10;  // beyond, one expert takes every token
+
+Result<hw::System> find_system(const Subject& subject, const std::string& name) {
+  if (!subject.system_spec.empty() && name == subject.system) {
+    return hw::parse_system_spec(name, subject.system_spec);
+  }
+  return hw::find_system(name);
+}
+
+std::string joined(const std::string& a, const std::string& b) {
+  return a.empty() || b.empty() ? a + b : a + "; " + b;
+}
+
+}  // namespace
+
+ResolvedFramework Backend::resolved() const {
+  std::string note = facts.version_note;
+  if (const auto& asked = db->asked(); asked && *asked != db->version()) {
+    note = joined(fmt::format("{} {} has no tables for {}: those of {} are used", facts.name,
+                              *asked, system.name, db->version()),
+                  note);
+  }
+  return {.name = facts.name,
+          .version = db->version(),
+          .note = note,
+          .has_tables = db->has_tables(),
+          .precision = precision};
+}
+
+Result<Backend> Loader::load(const Subject& subject, const std::string& framework,
+                             const std::string& system_name) {
+  SP_TRY(const hw::System system, find_system(subject, system_name));
+  const std::string model_key = fmt::format("{}\n{}\n{}\n{}", subject.model, subject.precision,
+                                            system.gpu.sm, subject.alpha.value_or(-1));
+  auto& model = models_[model_key];
+  if (!model) {
+    SP_TRY(model::ModelSpec read,
+           model::read_model(subject.model, subject.precision, system.gpu.sm));
+    if (subject.alpha) {
+      if (!(*subject.alpha >= 0 && *subject.alpha <= kMostAlpha)) {
+        return Error::bad_input(
+            fmt::format("alpha {}: expected a number from 0 to {}", *subject.alpha, kMostAlpha));
+      }
+      read.alpha = *subject.alpha;
+    }
+    model = std::make_shared<const model::ModelSpec>(std::move(read));
+  }
+  const std::string db_key = fmt::format("{}\n{}\n{}\n{}\n{}\n{}", subject.database.string(),
+                                         system.name, subject.system_spec, framework,
+                                         subject.framework_version, static_cast<int>(subject.data));
+  auto& db = databases_[db_key];
+  if (!db) {
+    SP_TRY(perfdb::PerfDb opened, perfdb::PerfDb::open({.file = subject.database,
+                                                        .system = system,
+                                                        .framework = framework,
+                                                        .version = subject.framework_version,
+                                                        .mode = subject.data}));
+    db = std::make_shared<const perfdb::PerfDb>(std::move(opened));
+  }
+  SP_TRY(framework::Facts facts, framework::find_facts(framework, db->version()));
+  SP_TRY(const model::Precision precision,
+         model::resolve_precision(*model, facts, system, subject.quant));
+  return Backend{model, std::move(facts), system, db, precision};
+}
+
+Resolved resolve(const Subject& subject, const Backend& backend, const std::string& decode_system) {
+  const model::ModelSpec& model = *backend.model;
+  return {.model = model.id.empty() ? subject.model : model.id,
+          .architecture = model.architecture,
+          .family = model.family,
+          .parameters = model.parameters(),
+          .alpha = model.alpha,
+          .system = subject.system,
+          .decode_system = decode_system.empty() ? subject.system : decode_system,
+          .frameworks = {},
+          .warnings = model.warnings};
+}
+
+Built build(const Backend& backend, const model::Shard& shard, int nextn) {
+  Built built;
+  if (!framework_can_say(shard, *backend.model, backend.facts)) {
+    built.bucket = Bucket::framework;
+    built.text = fmt::format("{} cannot run this cut", backend.facts.name);
+    return built;
+  }
+  const model::PlanInput input{.model = *backend.model,
+                               .shard = shard,
+                               .precision = backend.precision,
+                               .framework = backend.facts,
+                               .system = backend.system,
+                               .nextn = nextn};
+  built.text = model::infeasible_reason(input);
+  if (!built.text.empty()) return built;
+  model::Plan plan = model::plan(input);
+  if (plan.weights >= backend.system.gpu.memory) {
+    built.bucket = Bucket::out_of_memory;
+    built.text = fmt::format("weights of {:.1f} GiB per GPU on {:.1f} GiB", gib(plan.weights),
+                             gib(backend.system.gpu.memory));
+    return built;
+  }
+  auto bound = step::BoundPlan::bind(plan, *backend.db);
+  if (!bound) {
+    built.bucket =
+        backend.db->mode() == perfdb::DataMode::measured ? Bucket::missing_data : Bucket::framework;
+    built.text = bound.error().text;
+    return built;
+  }
+  built.engine.emplace(serve::Engine{backend.model.get(), shard, backend.precision, backend.facts,
+                                     backend.system, std::move(plan),
+                                     serve::StepCache(std::move(bound).value())});
+  return built;
+}
+
+}  // namespace setpoint::search

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "search/describe.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "search/pool.h"
+
+namespace setpoint::search {
+namespace {
+
+Worker worker_of(const Placed& placed, const Workload& w) {
+  const Part& part = placed.part;
+  const serve::MemoryQuestion question = memory_question(part.use, w, part.batch, part.chunk);
+  Worker worker{.role = role_of(part.use),
+                .count = part.count,
+                .system = placed.backend->system.name,
+                .shard = placed.engine->shard,
+                .precision = placed.engine->precision,
+                .batch = part.batch,
+                .memory = serve::memory_use(*placed.engine, question)};
+  worker.kv_tokens = serve::pool_tokens(*placed.engine, worker.memory);
+  worker.max_num_tokens = step_token_limit(part.use, w, part.batch, part.chunk);
+  return worker;
+}
+
+serve::Point replica_point(const std::vector<Placed>& workers, const Workload& w) {
+  std::vector<serve::Point> points;
+  for (const Placed& placed : workers) {
+    points.push_back(
+        price(*placed.engine, placed.part.use, w, placed.part.batch, placed.part.chunk));
+  }
+  if (points.size() == 1) return points[0];
+  return serve::disaggregated(points[0], workers[0].part.count, points[1], workers[1].part.count,
+                              w);
+}
+
+Performance performance_of(const serve::Point& point, const Workload& w) {
+  Performance out{.ttft = point.ttft,
+                  .tpot = point.tpot,
+                  .request_latency = point.request_latency,
+                  .concurrency = point.concurrency,
+                  .requests_per_s = point.requests_per_s,
+                  .tokens_per_s = point.requests_per_s * static_cast<double>(w.osl)};
+  const double total = point.evidence.total();
+  for (std::size_t i = 0; i < out.evidence.size() && total > 0; ++i) {
+    out.evidence[i] = point.evidence.ms[i] / total;
+  }
+  return out;
+}
+
+void add_unique(std::vector<std::string>& notes, const std::string& note) {
+  if (!note.empty() && std::find(notes.begin(), notes.end(), note) == notes.end()) {
+    notes.push_back(note);
+  }
+}
+
+}  // namespace
+
+Estimate describe(Mode mode, const std::vector<Placed>& workers, const Workload& w,
+                  std::int64_t replicas, std::int64_t gpus_asked) {
+  Estimate out{.mode = mode,
+               .framework = workers[0].backend->facts.name,
+               .framework_version = workers[0].backend->db->version(),
+               .workers = {},
+               .performance = performance_of(replica_point(workers, w), w),
+               .replicas = replicas,
+               .warnings = {}};
+  for (const Placed& placed : workers) {
+    out.workers.push_back(worker_of(placed, w));
+    out.gpus_per_replica += placed.part.count * placed.engine->shard.gpus();
+    add_unique(out.warnings, placed.backend->resolved().note);
+  }
+  out.gpus_asked = gpus_asked > 0 ? gpus_asked : out.gpus_used();
+  return out;
+}
+
+}  // namespace setpoint::search
