@@ -93,7 +93,7 @@ TEST(Space, WhatAFrameworkCannotSayIsRefused) {
   EXPECT_FALSE(framework_can_say({.tp = 2, .dp = 2, .moe_tp = 1, .moe_ep = 4}, moe, facts));
   facts.moe_tp_and_ep = false;
   EXPECT_FALSE(framework_can_say({.tp = 4, .moe_tp = 2, .moe_ep = 2}, moe, facts));
-  EXPECT_FALSE(framework_can_say({.cp = 2, .moe_tp = 2}, moe, facts));
+  EXPECT_FALSE(framework_can_say({.moe_tp = 2, .cp = 2}, moe, facts));
   EXPECT_FALSE(framework_can_say({.dp = 2}, make_model(32, 32, 0, 8192), facts));
 }
 
