@@ -47,9 +47,10 @@ struct SearchRequest {
   std::string decode_system;            // GPUs of decode workers; "" = subject.system
   Target target;
   Sla sla;
-  std::vector<Mode> modes;  // empty = agg and disagg
-  std::size_t top = 5;      // configurations to return for each mode
-  unsigned threads = 0;     // 0 = as many as the machine has; never changes the answer
+  std::vector<Mode> modes;   // empty = agg and disagg
+  std::size_t top = 5;       // configurations to return for each mode
+  unsigned threads = 0;      // 0 = as many as the machine has; never changes the answer
+  bool keep_points = false;  // give back every point that was priced, not only the best
 };
 
 // The question as resolved, for people and for the result file.
@@ -96,6 +97,7 @@ struct SearchResult {
   std::optional<std::pair<Mode, std::size_t>> best;  // mode and index into its configs
   std::optional<NoAnswer> no_answer;                 // exactly when `best` is empty
   std::map<std::string, std::int64_t> rejected;      // bucket name -> candidates
+  std::vector<Estimate> points;                      // with keep_points: all that fit, SLA or not
   std::vector<std::string> missing_data;  // tables whose absence dropped candidates: incomplete
   std::vector<std::string> why;           // sentences: what bound the others, agg against disagg
   Stats stats;

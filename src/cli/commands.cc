@@ -7,6 +7,8 @@ namespace setpoint::cli {
 namespace {
 
 constexpr std::array kCommands{
+    Command{Face::aiconf, "models", "List the models whose description is shipped",
+            "aiconf models --json", &models_command},
     Command{Face::aiconf, "systems", "List the GPU systems and their facts",
             "aiconf systems --json", &systems_command},
     Command{Face::aiconf, "completion", "Print a shell completion script",

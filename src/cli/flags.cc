@@ -58,6 +58,7 @@ struct Flags::Impl {
   CLI::App app;
   std::string heading = "Options";
   std::vector<std::string> required;
+  std::string alternative;
   std::map<std::string, std::vector<std::string>> values;
 
   CLI::Option* add(const std::string& name, const std::string& unit, const std::string& help,
@@ -92,6 +93,7 @@ struct Flags::Impl {
       return Error::bad_input(
           base::unknown_name("flag", extra.substr(0, extra.find('=')), names()));
     }
+    if (!alternative.empty() && app.get_option(alternative)->count() > 0) return {};
     for (const std::string& name : required) {
       if (app.get_option(name)->count() == 0) {
         return Error::bad_input(fmt::format("{} is required (see --help)", name));
@@ -188,6 +190,8 @@ void Flags::arguments(const std::string& name, std::vector<std::string>& to,
 }
 
 void Flags::require(const std::string& name) { impl_->required.push_back(name); }
+
+void Flags::instead_of_required(const std::string& name) { impl_->alternative = name; }
 
 Result<Flags::Parsed> Flags::parse(std::vector<std::string> args) {
   std::reverse(args.begin(), args.end());  // CLI11 takes them from the back

@@ -62,6 +62,8 @@ class Flags {
   void argument(const std::string& name, std::string& to, const std::string& help);
   void arguments(const std::string& name, std::vector<std::string>& to, const std::string& help);
   void require(const std::string& name);  // the flag must be given
+  // When this flag is given, none is required.
+  void instead_of_required(const std::string& name);
 
   enum class Parsed { run, help };
   Result<Parsed> parse(std::vector<std::string> args);

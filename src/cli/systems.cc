@@ -6,6 +6,7 @@
 #include "cli/command.h"
 #include "hw/system.h"
 #include "ops/quant.h"
+#include "report/table.h"
 
 namespace setpoint::cli {
 namespace {
@@ -32,32 +33,47 @@ base::Json system_json(const hw::System& system) {
           {"source", system.source}};
 }
 
-std::string peak_text(FlopPerS peak) {
-  return peak.value() > 0 ? fmt::format("{:.0f}", peak.value() / kTera) : "-";
-}
+std::string whole(double value) { return value > 0 ? fmt::format("{:.0f}", value) : "-"; }
 
-std::string system_row(const hw::System& system) {
-  return fmt::format("{:<24}{:>8.0f}{:>8.0f}{:>8}{:>8}{:>8}{:>8}{:>6}{:>8.0f}{:>8.0f}  {}\n",
-                     system.name, gib(system.gpu.memory), system.gpu.memory_bw.value() / kGiga,
-                     peak_text(system.gpu.peak[0]), peak_text(system.gpu.peak[1]),
-                     peak_text(system.gpu.peak[2]), peak_text(system.gpu.peak[3]), system.node.gpus,
-                     system.node.intra_node_bw.value() / kGiga,
-                     system.node.inter_node_bw.value() / kGiga, system.measured ? "yes" : "no");
-}
+struct Fact {
+  const char *head, *unit;
+  std::string (*of)(const hw::System&);
+  int dispensable = 0;  // on a narrow screen; higher goes first
+};
+constexpr std::array kFacts{
+    Fact{"memory", "GiB", [](const hw::System& s) { return whole(gib(s.gpu.memory)); }},
+    Fact{"memory", "GB/s",
+         [](const hw::System& s) { return whole(s.gpu.memory_bw.value() / kGiga); }},
+    Fact{"bf16", "TFLOP/s",
+         [](const hw::System& s) { return whole(s.gpu.peak[0].value() / kTera); }},
+    Fact{"int8", "TOP/s", [](const hw::System& s) { return whole(s.gpu.peak[1].value() / kTera); },
+         3},
+    Fact{"fp8", "TFLOP/s",
+         [](const hw::System& s) { return whole(s.gpu.peak[2].value() / kTera); }},
+    Fact{"fp4", "TFLOP/s",
+         [](const hw::System& s) { return whole(s.gpu.peak[3].value() / kTera); }},
+    Fact{"node", "GPUs", [](const hw::System& s) { return fmt::format("{}", s.node.gpus); }, 1},
+    Fact{"in node", "GB/s",
+         [](const hw::System& s) { return whole(s.node.intra_node_bw.value() / kGiga); }, 2},
+    Fact{"across", "GB/s",
+         [](const hw::System& s) { return whole(s.node.inter_node_bw.value() / kGiga); }, 3},
+    Fact{"tables", "", [](const hw::System& s) { return std::string(s.measured ? "yes" : "no"); }},
+};
 
 Result<int> list(const Console& console) {
   base::Json all = base::Json::array();
-  std::string text = fmt::format(
-      "{:<24}{:>8}{:>8}{:>8}{:>8}{:>8}{:>8}{:>6}{:>8}{:>8}\n{:<24}{:>8}{:>8}{:>8}{:>8}{:>8}{:>8}"
-      "{:>6}{:>8}{:>8}  {}\n",
-      "", "memory", "memory", "bf16", "int8", "fp8", "fp4", "node", "in node", "across", "system",
-      "GiB", "GB/s", "TFLOP/s", "TOP/s", "TFLOP/s", "TFLOP/s", "GPUs", "GB/s", "GB/s", "tables");
+  std::vector<report::Column> columns{{"", "system", {}, 0, true}};
+  for (const Fact& fact : kFacts) columns.push_back({fact.head, fact.unit, {}, fact.dispensable});
   for (const std::string& name : hw::system_names()) {
     SP_TRY(const hw::System system, hw::find_system(name));
     all.push_back(system_json(system));
-    text += system_row(system);
+    columns[0].cells.push_back(name);
+    for (std::size_t i = 0; i < kFacts.size(); ++i) {
+      columns[i + 1].cells.push_back(kFacts[i].of(system));
+    }
   }
-  SP_CHECK(console.print(console.json ? base::Json{{"systems", all}}.dump(2) + "\n" : text));
+  SP_CHECK(console.print(console.json ? base::Json{{"systems", all}}.dump(2) + "\n"
+                                      : report::table(console.screen, std::move(columns))));
   return kDone;
 }
 

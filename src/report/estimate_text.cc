@@ -102,7 +102,7 @@ std::string refusal_text(const Screen& screen, const search::Refusal& r) {
 
 std::string phase_text(const Screen& screen, const search::Breakdown& phase) {
   double total = 0;
-  for (const step::OpTime& op : phase.ops) total += op.time.value();
+  for (const step::OpTime& op : phase.ops) total += op.hidden ? 0 : op.time.value();
   std::vector<Column> columns{{"operator", "", {}, 0, true},
                               {"count", "", {}},
                               {"time", "ms", {}},
@@ -112,11 +112,12 @@ std::string phase_text(const Screen& screen, const search::Breakdown& phase) {
     columns[0].cells.push_back(op.name);
     columns[1].cells.push_back(fmt::format("{:g}", op.count));
     columns[2].cells.push_back(fmt::format("{:.3f}", op.time.value()));
-    columns[3].cells.push_back(
-        fmt::format("{:.1f}", total > 0 ? 100 * op.time.value() / total : 0.0));
+    const double share = total > 0 ? 100 * op.time.value() / total : 0;
+    columns[3].cells.push_back(op.hidden ? "hidden" : fmt::format("{:.1f}", share));
     columns[4].cells.emplace_back(perfdb::kSourceNames[static_cast<std::size_t>(op.source)]);
   }
-  return fmt::format("\nOne {}: {:.3f} ms summed over the operators\n", phase.phase, total) +
+  return fmt::format("\nOne {}: {:.3f} ms over the operators (hidden: beside a longer one)\n",
+                     phase.phase, total) +
          table(screen, std::move(columns));
 }
 

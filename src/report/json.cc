@@ -152,7 +152,8 @@ Json breakdown_json(const std::vector<search::Breakdown>& breakdown) {
       ops.push_back({{"op", op.name},
                      {"count", op.count},
                      {"ms", op.time.value()},
-                     {"evidence", name_of(perfdb::kSourceNames, op.source)}});
+                     {"evidence", name_of(perfdb::kSourceNames, op.source)},
+                     {"hidden", op.hidden}});
     }
     out[phase.phase] = ops;
   }

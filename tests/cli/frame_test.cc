@@ -85,6 +85,21 @@ TEST(Frame, JsonIsOneDocumentAndNothingElse) {
   ASSERT_GE(parsed["systems"].size(), 14u);
 }
 
+TEST(Frame, ListsFitTheTerminal) {
+  for (const char* list : {"aiconf systems", "aiconf models", "aiconf --help"}) {
+    for (const std::size_t columns : {80u, 100u}) {
+      std::istringstream text(run(list, "COLUMNS=" + std::to_string(columns)).out);
+      for (std::string line; std::getline(text, line);) EXPECT_LE(line.size(), columns) << line;
+    }
+  }
+}
+
+TEST(Frame, ModelsListEveryShippedDescription) {
+  const auto models = nlohmann::json::parse(run("aiconf models --json").out)["models"];
+  EXPECT_GE(models.size(), 30u);
+  for (const auto& model : models) EXPECT_GT(model["parameters"].get<double>(), 1e8) << model["id"];
+}
+
 TEST(Frame, TheVersionIsTheProjects) {
   EXPECT_EQ(run("setpoint --version").out, "setpoint 0.1.0\n");
   EXPECT_EQ(run("aiconf --version").out, "setpoint 0.1.0\n");
