@@ -54,5 +54,9 @@ Action support_command(Flags& flags);
 Action models_command(Flags& flags);
 Action systems_command(Flags& flags);
 Action completion_command(Flags& flags);
+Action db_import_command(Flags& flags);
+Action db_list_command(Flags& flags);
+Action db_show_command(Flags& flags);
+Action db_verify_command(Flags& flags);
 
 }  // namespace setpoint::cli

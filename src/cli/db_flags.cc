@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/db_flags.h"
+
+#include "perfdb/locate.h"
+
+namespace setpoint::cli {
+
+void declare_database(Flags& flags, std::string& file) {
+  flags.text("--db", file, "FILE",
+             "Database file; else $SETPOINT_DB, the user's data folder, the binary's share folder");
+}
+
+Result<perfdb::Store> open_database(const std::string& file) {
+  const auto found =
+      file.empty() ? perfdb::find_database() : std::optional<std::filesystem::path>(file);
+  if (!found) {
+    return Error::bad_input("there is no database yet: `aiconf db import PATH` makes one");
+  }
+  return perfdb::Store::open(*found);
+}
+
+std::string grouped(std::int64_t number) {
+  std::string digits = std::to_string(number);
+  constexpr std::size_t kGroup = 3;
+  for (std::size_t at = digits.size(); at > kGroup;) {
+    at -= kGroup;
+    digits.insert(at, ",");
+  }
+  return digits;
+}
+
+}  // namespace setpoint::cli

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the `db` commands share.
+#pragma once
+
+#include <string>
+
+#include "cli/flags.h"
+#include "perfdb/store.h"
+
+namespace setpoint::cli {
+
+void declare_database(Flags& flags, std::string& file);  // --db
+// The file given, else the one found; an error says how to make one.
+Result<perfdb::Store> open_database(const std::string& file);
+
+// 12345678 -> "12,345,678"
+std::string grouped(std::int64_t number);
+
+}  // namespace setpoint::cli
