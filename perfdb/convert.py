@@ -250,6 +250,7 @@ def cut(rows, op, table, system):
     kernel = (np.zeros(rows.count, np.int64), [""])
     if op["kernel"] != "none":
         kernel = rows.text("kernel_source")
+    rows.bad.reason[out] = 0
     use = np.flatnonzero(~out & (rows.bad.reason == 0))
     sites = [mix([c[use] for c in axis], len(use)) for axis in axes]
     group = mix([kernel[0][use]] + [codes[use] for codes, _ in keys], len(use))
@@ -267,7 +268,7 @@ def cut(rows, op, table, system):
         cut_axes, places = zip(*[axis_of([c[use] for c in axis], site, local) for axis, site in zip(axes, sites)])
         text = "|".join(values[codes[row]] for codes, values in keys)
         slices.append((kernel[1][kernel[0][row]], text) + encode(cut_axes, places, latency[use[local]]))
-    bad = int(np.count_nonzero(rows.bad.reason[~out]))
+    bad = int(np.count_nonzero(rows.bad.reason))
     return slices, (rows.count, len(kept), int(out.sum()), bad, len(use) - len(kept))
 
 

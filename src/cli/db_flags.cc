@@ -7,7 +7,7 @@ namespace setpoint::cli {
 
 void declare_database(Flags& flags, std::string& file) {
   flags.text("--db", file, "FILE",
-             "Database file; else $SETPOINT_DB, the user's data folder, the binary's share folder");
+             "Database; else $SETPOINT_DB, ~/.local/share/setpoint, the binary's");
 }
 
 Result<perfdb::Store> open_database(const std::string& file) {

@@ -78,7 +78,7 @@ Result<int> import_all(const Options& options, const Console& console) {
 Action db_import_command(Flags& flags) {
   auto options = std::make_shared<Options>();
   flags.arguments("path", options->paths,
-                  "Wheel or folder of the published tables, or a .csv of own measurements");
+                  "Wheel or folder of published tables, or .csv of one's own");
   declare_database(flags, options->database);
   return [options](const Console& console) { return import_all(*options, console); };
 }
