@@ -19,7 +19,8 @@ bool ModelSpec::is_moe() const {
 
 std::int64_t ModelSpec::parameters() const {
   const auto table = static_cast<double>(vocab) * static_cast<double>(hidden);
-  double sum = table * (tied_embeddings ? 1 : 2) + static_cast<double>(hidden);
+  const double final_norm = static_cast<double>(hidden) * (layers.back().norm_bias ? 2 : 1);
+  double sum = table * (tied_embeddings ? 1 : 2) + final_norm;
   for (const LayerGroup& group : layers) {
     sum += static_cast<double>(group.count) * elements(layer_tensors(group, hidden, Shard{}));
   }

@@ -2,6 +2,8 @@
 // Published sizes: parameter counts of the models' own cards and checkpoint indices.
 #include <gtest/gtest.h>
 
+#include "base/file.h"
+#include "base/json.h"
 #include "model/read.h"
 
 namespace setpoint::model {
@@ -39,6 +41,22 @@ TEST(Parameters, ShippedModelsHaveTheirPublishedSize) {
     EXPECT_NEAR(static_cast<double>(spec->parameters()) / p.parameters, 1,
                 p.tolerance > 0 ? p.tolerance : 1e-12)
         << p.id << ": " << spec->parameters();
+  }
+}
+
+// phi-2 and Phi-3.5-MoE have a bias on the head (their vocabulary's size), not counted here.
+TEST(Parameters, ConfigsOfOtherFamiliesGiveTheirPublishedSize) {
+  const auto text = base::read_file(SETPOINT_SOURCE_DIR "/tests/golden/published_sizes.json");
+  const auto golden = base::parse_json(text.value(), "published_sizes.json").value();
+  EXPECT_GE(golden["models"].size(), 35u);
+  for (const auto& model : golden["models"]) {
+    const std::string id = model["id"];
+    const auto spec = read_config({id, model["config"].dump(), std::nullopt, id});
+    ASSERT_TRUE(spec.ok()) << spec.error().text;
+    const double tolerance = model["tolerance"];
+    EXPECT_NEAR(static_cast<double>(spec->parameters()) / model["parameters"].get<double>(), 1,
+                tolerance > 0 ? tolerance : 1e-12)
+        << id << ": " << spec->parameters();
   }
 }
 
