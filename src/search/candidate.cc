@@ -18,7 +18,7 @@ std::int64_t replicas_for(double wanted, double each) {
 }
 
 auto tie_order(const Candidate& c) {
-  return std::tuple(-c.user_speed, c.gpus_per_replica * c.replicas, c.parts[0].group,
+  return std::tuple(-c.user_speed, c.gpus_per_replica * c.replicas, c.ttft_ms, c.parts[0].group,
                     c.parts[1].group, c.parts[0].batch, c.parts[1].batch, c.parts[0].chunk);
 }
 

@@ -41,7 +41,7 @@ Candidate candidate(Mode mode, const Part& part, std::int64_t gpus, const PoolPo
                     const Workload& w, const Target& target);
 
 // A strict order: by throughput for given GPUs, else by fewest GPUs; ties by user speed, GPUs in
-// use, layout order, batch, chunk.
+// use, time to first token, layout order, batch, chunk.
 bool better(const Candidate& a, const Candidate& b, const Target& target);
 bool same_layout(const Candidate& a, const Candidate& b);
 

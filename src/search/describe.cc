@@ -9,6 +9,10 @@
 namespace setpoint::search {
 namespace {
 
+constexpr const char* kNoBubbles =
+    "pipeline stages are taken as always filled: prefill and decode that alternate in a pipeline "
+    "may cost more";
+
 Worker worker_of(const Placed& placed, const Workload& w) {
   const Part& part = placed.part;
   const serve::MemoryQuestion question = memory_question(part.use, w, part.batch, part.chunk);
@@ -70,6 +74,7 @@ Estimate describe(Mode mode, const std::vector<Placed>& workers, const Workload&
     out.workers.push_back(worker_of(placed, w));
     out.gpus_per_replica += placed.part.count * placed.engine->shard.gpus();
     add_unique(out.warnings, placed.backend->resolved().note);
+    if (placed.engine->shard.pp > 1) add_unique(out.warnings, kNoBubbles);
   }
   out.gpus_asked = gpus_asked > 0 ? gpus_asked : out.gpus_used();
   return out;

@@ -120,6 +120,25 @@ class Matcher {
   const Target& target_;
 };
 
+// A smaller prefill batch answers sooner: the first that still keeps the pool's pace.
+void answer_sooner(const PrefillFront& prefill, Candidate& c) {
+  Part& part = c.parts[0];
+  const auto rate_at = [&](std::int64_t batch) {
+    return std::find_if(prefill.points.begin(), prefill.points.end(),
+                        [&](const PoolPoint& p) { return p.batch == batch; })
+        ->requests_per_s;
+  };
+  const double needed = rate_at(part.batch) * part.load;
+  for (const PoolPoint& p : prefill.points) {
+    if (p.requests_per_s < needed) continue;
+    c.latency_ms += p.ttft_ms - c.ttft_ms;
+    c.ttft_ms = p.ttft_ms;
+    part.load = needed / p.requests_per_s;
+    part.batch = p.batch;
+    return;
+  }
+}
+
 // The best candidate of one pair of layouts within the bounds.
 std::optional<Candidate> best_pair(const Matcher& m, const PrefillFront& prefill,
                                    const Pool& decode, const Target& target) {
@@ -135,6 +154,7 @@ std::optional<Candidate> best_pair(const Matcher& m, const PrefillFront& prefill
     const auto c = m.deploy(*prefill.pool, *p, decode, d);
     if (c && (!best || better(*c, *best, target))) best = c;
   }
+  if (best) answer_sooner(prefill, *best);
   return best;
 }
 
@@ -145,14 +165,19 @@ void add_front(const Matcher& m, const std::vector<PrefillFront>& prefill, const
   for (const PoolPoint& d : decode.points) {
     if (!d.finite()) continue;
     std::optional<Candidate> best;
+    const PrefillFront* from = nullptr;
     for (const PrefillFront& f : prefill) {
       const PoolPoint& p = f.points.back();
       const double most = m.most_throughput(f.pool->gpus, p, decode.gpus, d);
       if (best && most < best->throughput) break;
       const auto c = m.deploy(*f.pool, p, decode, d);
-      if (c && (!best || c->throughput > best->throughput)) best = c;
+      if (!c || (best && c->throughput <= best->throughput)) continue;
+      best = c;
+      from = &f;
     }
-    if (best) out.push_back(*best);
+    if (!best) continue;
+    answer_sooner(*from, *best);
+    out.push_back(*best);
   }
 }
 

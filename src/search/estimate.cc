@@ -18,31 +18,18 @@ namespace {
 
 std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
-// The experts' side of a cut: what is missing follows from moe_tp * moe_ep = tp * dp * cp.
 Result<model::Shard> complete(const WorkerSpec& spec, const model::ModelSpec& model) {
-  model::Shard shard{.tp = spec.tp, .pp = spec.pp, .dp = spec.dp, .cp = spec.cp};
+  const model::Shard shard{.tp = spec.tp, .pp = spec.pp, .dp = spec.dp, .cp = spec.cp};
+  std::int64_t gpus = 1;
   for (int width : {spec.tp, spec.pp, spec.dp, spec.cp}) {
-    if (width < 1 || width > kMostGpus) {
-      return Error::bad_input(fmt::format("a width of {}: expected 1 to {}", width, kMostGpus));
+    if (width < 1) return Error::bad_input(fmt::format("a width of {}: expected 1 or more", width));
+    gpus *= width;
+    if (gpus > kMostGpus) {
+      return Error::bad_input(fmt::format("tp x pp x dp x cp: at most {} GPUs", kMostGpus));
     }
   }
-  const std::int64_t gpus = std::int64_t{spec.tp} * spec.pp * spec.dp * spec.cp;
-  if (gpus > kMostGpus) {
-    return Error::bad_input(
-        fmt::format("tp * pp * dp * cp = {}: at most {} GPUs", gpus, kMostGpus));
-  }
-  const int width = spec.tp * spec.dp * spec.cp;
-  const int given = spec.moe_tp.value_or(1) * spec.moe_ep.value_or(1);
-  const bool both = spec.moe_tp && spec.moe_ep;
-  const bool dense_default = !model.is_moe() && given == 1;
-  if (!dense_default && (given < 1 || width % given != 0 || (both && given != width))) {
-    return Error::bad_input(fmt::format("moe_tp * moe_ep = {}: must equal tp * dp * cp = {}{}",
-                                        given, width,
-                                        both ? "" : ", or divide it when only one is given"));
-  }
-  shard.moe_ep = spec.moe_ep.value_or(spec.moe_tp ? width / *spec.moe_tp : 1);
-  shard.moe_tp = width / shard.moe_ep;
-  return shard;
+  if (!model.is_moe() && !spec.moe_tp && !spec.moe_ep) return shard;
+  return model::complete_shard(shard, spec.moe_tp, spec.moe_ep);
 }
 
 // Largest batch per rank under the settings; `chunk` as in price().
@@ -248,6 +235,38 @@ Result<EstimateAnswer> Estimator::answer(const EstimateRequest& r) {
   }
   if (r.breakdown) out.breakdown = break_down(workers, r.subject.workload);
   out.estimate = std::move(e);
+  return out;
+}
+
+EstimateRequest request_of(const Subject& subject, const Estimate& row) {
+  const auto spec_of = [](const Worker& w) {
+    const model::Shard& s = w.shard;
+    WorkerSpec spec{.tp = s.tp,
+                    .pp = s.pp,
+                    .dp = s.dp,
+                    .cp = s.cp,
+                    .moe_tp = {},
+                    .moe_ep = {},
+                    .batch = w.batch,
+                    .workers = w.count};
+    if (s.moe_tp * s.moe_ep > 1) {
+      spec.moe_tp = s.moe_tp;
+      spec.moe_ep = s.moe_ep;
+    }
+    return spec;
+  };
+  EstimateRequest out;
+  out.subject = subject;
+  out.framework = row.framework;
+  out.mode = row.mode;
+  out.gpus = row.gpus_asked;
+  out.worker = out.prefill = spec_of(row.workers.front());
+  if (row.mode == Mode::disagg) {
+    out.decode = spec_of(row.workers.back());
+    out.decode_system = row.workers.back().system;
+  } else if (row.mode == Mode::agg) {
+    out.settings.max_num_tokens = row.workers.front().max_num_tokens;
+  }
   return out;
 }
 

@@ -19,7 +19,7 @@
 namespace setpoint::search {
 
 // A kind of worker as a user gives it. Of moe_tp and moe_ep a missing one follows from
-// moe_tp * moe_ep = tp * dp * cp; with both missing the experts are cut by moe_tp.
+// moe_tp * moe_ep = tp * dp * cp (model::complete_shard).
 struct WorkerSpec {
   int tp = 1, pp = 1, dp = 1, cp = 1;
   std::optional<int> moe_tp, moe_ep;
@@ -84,6 +84,9 @@ struct EstimateAnswer {
 };
 
 Result<EstimateAnswer> estimate(const EstimateRequest& request);
+
+// The question whose answer is this row of a search about `subject`, to the last digit.
+EstimateRequest request_of(const Subject& subject, const Estimate& row);
 
 // Estimates many configurations; what they share (model, tables, layouts) is loaded once.
 class Estimator {

@@ -77,7 +77,6 @@ std::vector<Shard> list_shards(const model::ModelSpec& model, const framework::F
   std::vector<Shard> out;
   for (Shard shard : attention_cuts(model, facts, limits)) {
     if (!model.is_moe()) {
-      shard.moe_tp = shard.tp * shard.cp;
       out.push_back(shard);
       continue;
     }

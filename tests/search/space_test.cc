@@ -37,12 +37,12 @@ TEST(Space, DenseCutsAreAllTensorAndPipelineWidths) {
   const auto shards = list_shards(make_model(36, 40, 0, 12288), every_freedom(), {8, 8});
   for (const Shard& s : shards) {
     EXPECT_EQ(s.dp, 1);
-    EXPECT_EQ(s.moe_tp * s.moe_ep, s.tp);
+    EXPECT_EQ(s.moe_tp * s.moe_ep, 1);
     EXPECT_LE(s.gpus(), 8);
   }
-  EXPECT_TRUE(holds(shards, {.tp = 5, .moe_tp = 5}));  // 40 heads over 5
-  EXPECT_TRUE(holds(shards, {.tp = 2, .pp = 3, .moe_tp = 2}));
-  EXPECT_FALSE(holds(shards, {.tp = 3, .moe_tp = 3}));
+  EXPECT_TRUE(holds(shards, {.tp = 5}));  // 40 heads over 5
+  EXPECT_TRUE(holds(shards, {.tp = 2, .pp = 3}));
+  EXPECT_FALSE(holds(shards, {.tp = 3}));
 }
 
 TEST(Space, ExpertWidthAlwaysEqualsAttentionWidth) {
