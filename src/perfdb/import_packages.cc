@@ -23,7 +23,8 @@ Result<fs::path> lay_out(const fs::path& folder) {
   if (ec) {
     return Error::environment(fmt::format("{}: cannot make: {}", folder.string(), ec.message()));
   }
-  for (const char* name : {"convert.py", "python-env", "ops.json", "schema.sql"}) {
+  for (const char* name :
+       {"convert.py", "python-env", "requirements.txt", "ops.json", "schema.sql"}) {
     const auto text = base::embedded_file(std::string("perfdb/") + name);
     if (!text) return Error::environment(fmt::format("perfdb/{}: not in this binary", name));
     SP_CHECK(base::write_file_atomically(folder / name, *text));

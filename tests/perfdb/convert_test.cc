@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The converter on a small package of our own (package.py). Needs a Python with pyarrow, numpy and
-// PyYAML: $SETPOINT_PYTHON.
+// PyYAML: $SETPOINT_PYTHON, else the one that scripts/import-tables has made.
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
@@ -19,11 +19,12 @@ constexpr const char* kSystem = "h200_sxm";
 class Convert : public Scratch {
  protected:
   void SetUp() override {
-    const char* const python = std::getenv("SETPOINT_PYTHON");
-    if (python == nullptr || *python == '\0') {
-      GTEST_SKIP() << "SETPOINT_PYTHON names no Python with pyarrow, numpy and PyYAML";
+    const char* const given = std::getenv("SETPOINT_PYTHON");
+    python_ = given != nullptr ? given : SETPOINT_BINARY_DIR "/python/bin/python";
+    if (!std::filesystem::exists(python_)) {
+      GTEST_SKIP() << python_ << ": no Python with pyarrow, numpy and PyYAML";
     }
-    python_ = python;
+    ::setenv("SETPOINT_PYTHON", python_.c_str(), 1);
     ::setenv("XDG_CACHE_HOME", at("cache").c_str(), 1);
     const auto made = base::run_program(
         {python_, SETPOINT_SOURCE_DIR "/tests/perfdb/package.py", at("pkg").string()});
