@@ -56,6 +56,7 @@ Action systems_command(Flags& flags);
 Action completion_command(Flags& flags);
 Action db_import_command(Flags& flags);
 Action db_list_command(Flags& flags);
+Action db_query_command(Flags& flags);
 Action db_show_command(Flags& flags);
 Action db_verify_command(Flags& flags);
 

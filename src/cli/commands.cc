@@ -18,6 +18,10 @@ constexpr std::array kCommands{
     Command{Face::aiconf, "db show", "Show measured points as rows",
             "aiconf db show gemm --system h200_sxm --framework vllm --where n=4096",
             &db_show_command},
+    Command{
+        Face::aiconf, "db query", "Answer one operator, or a file of them",
+        "aiconf db query gemm n=4096 k=4096 quant=fp8 tokens=64 --system h200_sxm --framework vllm",
+        &db_query_command},
     Command{Face::aiconf, "db verify", "Check the database: whole, gaps, contradictions",
             "aiconf db verify", &db_verify_command},
     Command{Face::aiconf, "completion", "Print a shell completion script",

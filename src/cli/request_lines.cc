@@ -17,20 +17,6 @@ namespace {
 
 constexpr std::size_t kLongestLine = std::size_t{1} << 20;
 
-// The next line without its end; what is longer than kLongestLine is read past and cut, so that it
-// is refused as broken JSON. False at the end of the input.
-bool next_line(std::istream& in, std::string& line) {
-  line.clear();
-  std::streambuf& bytes = *in.rdbuf();
-  constexpr int kEnd = std::char_traits<char>::eof();
-  int c = bytes.sbumpc();
-  if (c == kEnd) return false;
-  for (; c != kEnd && c != '\n'; c = bytes.sbumpc()) {
-    if (line.size() <= kLongestLine) line += static_cast<char>(c);
-  }
-  return true;
-}
-
 // The id of a line that may be wrong in any other way.
 std::string id_of(const std::string& line) {
   const auto json = base::parse_json(line, "");
@@ -61,6 +47,18 @@ Answered answer_line(search::Estimator& estimator, const std::string& line,
 }
 
 }  // namespace
+
+bool next_line(std::istream& in, std::string& line) {
+  line.clear();
+  std::streambuf& bytes = *in.rdbuf();
+  constexpr int kEnd = std::char_traits<char>::eof();
+  int c = bytes.sbumpc();
+  if (c == kEnd) return false;
+  for (; c != kEnd && c != '\n'; c = bytes.sbumpc()) {
+    if (line.size() <= kLongestLine) line += static_cast<char>(c);
+  }
+  return true;
+}
 
 Result<int> answer_lines(const std::string& path, const Console& console) {
   std::ifstream file;

@@ -4,6 +4,7 @@
 // memory does not grow with the file.
 #pragma once
 
+#include <istream>
 #include <string>
 
 #include "cli/console.h"
@@ -12,5 +13,9 @@
 namespace setpoint::cli {
 
 Result<int> answer_lines(const std::string& path, const Console& console);  // "-": standard input
+
+// The next line without its end; of one longer than 1 MiB the rest is read past and dropped, so
+// that it is refused as broken JSON. False at the end of the input.
+bool next_line(std::istream& in, std::string& line);
 
 }  // namespace setpoint::cli

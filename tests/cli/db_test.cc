@@ -89,6 +89,48 @@ TEST_F(Db, ListCountsTablesAndRows) {
   EXPECT_EQ(json["tables"][0]["rows_rejected"], 1);
 }
 
+TEST_F(Db, QueryAnswersOneOperatorWithItsSource) {
+  ASSERT_EQ(imported().code, 0);
+  const std::string on = " --system h200_sxm --framework vllm --version 0.24.0 --json";
+  const Ran ran = db("query gemm quant=fp8 n=64 k=32 tokens=4" + on);
+  ASSERT_EQ(ran.code, 0) << ran.err;
+  const auto json = nlohmann::json::parse(ran.out);
+  EXPECT_EQ(json["ms"], 0.25);
+  EXPECT_EQ(json["source"], "measured");
+  for (const auto& [words, says] : {std::pair{"gem n=64", "nearest known: gemm"},
+                                    {"gemm n=64", "\"tokens\" is missing"},
+                                    {"gemm n=0 k=1 quant=fp8 tokens=1", "n"},
+                                    {"gemm n", "is not KEY=VALUE"},
+                                    {"gemm n=64 k=32 quant=fp9 tokens=4", "nearest known: fp8"},
+                                    {"gemm n=64 k=32 quant=fp8 tokens=nan", "tokens"},
+                                    {"gemm n=64 k=32 quant=fp8 token=4", "tokens"}}) {
+    const Ran wrong = db(std::string("query ") + words + on);
+    EXPECT_EQ(wrong.code, 2) << words;
+    EXPECT_NE(wrong.err.find(says), std::string::npos) << words << ": " << wrong.err;
+  }
+  EXPECT_EQ(db("query").code, 2);
+}
+
+TEST_F(Db, QueryAnswersEveryLineOfAFileInOrder) {
+  ASSERT_EQ(imported().code, 0);
+  std::ofstream(path("q.jsonl"))
+      << R"({"id":"a","op":"gemm","quant":"fp8","n":64,"k":32,"tokens":1})"
+      << "\n{broken\n"
+      << R"({"id":"b","op":"gemm","quant":"fp8","n":64,"k":32,"tokens":4})"
+      << "\n";
+  const Ran ran = db("query --requests " + path("q.jsonl") +
+                     " --system h200_sxm --framework vllm --version 0.24.0");
+  EXPECT_EQ(ran.code, 0) << ran.err;
+  ASSERT_EQ(lines(ran.out), 3u) << ran.out;
+  std::istringstream text(ran.out);
+  std::vector<nlohmann::json> answers;
+  for (std::string line; std::getline(text, line);) answers.push_back(nlohmann::json::parse(line));
+  EXPECT_EQ(answers[0]["id"], "a");
+  EXPECT_EQ(answers[0]["ms"], 0.5);
+  EXPECT_TRUE(answers[1].contains("error"));
+  EXPECT_EQ(answers[2]["ms"], 0.25);
+}
+
 TEST_F(Db, VerifyTellsAWholeFileFromADamagedOne) {
   ASSERT_EQ(imported().code, 0);
   const Ran whole = db("verify");
