@@ -11,6 +11,7 @@
 #include "base/version.h"
 #include "ops/roofline.h"
 #include "perfdb/bind.h"
+#include "perfdb/compact_pricer.h"
 #include "perfdb/estimate.h"
 #include "perfdb/sisters.h"
 #include "perfdb/version.h"
@@ -182,6 +183,7 @@ Result<BoundOp> Chain::bind(const ops::Op& op) const {
   SP_TRY(auto found, from_tables(op));
   if (found) return BoundOp(make_pricer(std::move(*found)));
   if (mode_ == DataMode::measured) return missing(op);
+  if (auto compact = compact_pricer(op, system_, framework_)) return BoundOp(std::move(compact));
   return BoundOp(estimate_pricer(op, system_));
 }
 
