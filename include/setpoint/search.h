@@ -62,6 +62,7 @@ struct ResolvedFramework {
 };
 struct Resolved {
   std::string model, architecture, family;
+  bool moe = false;  // has routed experts
   std::int64_t parameters = 0;
   double alpha = 0;
   std::string system, decode_system;

@@ -7,6 +7,14 @@ namespace setpoint::cli {
 namespace {
 
 constexpr std::array kCommands{
+    Command{Face::aiconf, "search", "Find the best configurations for a model on given GPUs",
+            "aiconf search --model Qwen/Qwen3-32B-FP8 --system h200_sxm --gpus 32 --tpot 30",
+            &search_command},
+    Command{Face::aiconf, "estimate", "Predict one given configuration",
+            "aiconf estimate --model Qwen/Qwen3-32B-FP8 --system h200_sxm --tp 2 --batch 64",
+            &estimate_command},
+    Command{Face::aiconf, "support", "Show what answers about a model on a GPU would rest on",
+            "aiconf support --model Qwen/Qwen3-32B-FP8 --system h200_sxm", &support_command},
     Command{Face::aiconf, "models", "List the models whose description is shipped",
             "aiconf models --json", &models_command},
     Command{Face::aiconf, "systems", "List the GPU systems and their facts",
@@ -37,6 +45,7 @@ void declare_common(Flags& flags, Common& common) {
   flags.toggle("--json", common.json, "One JSON document on standard output, nothing else there");
   flags.toggle("-q,--quiet", common.quiet, "No notes on standard error");
   flags.counter("-v,--verbose", common.verbose, "More notes on standard error");
+  flags.help_flag();
 }
 
 }  // namespace setpoint::cli

@@ -110,7 +110,7 @@ Flags::Flags(const std::string& command, const std::string& summary, const std::
   impl_->app.footer("Example:\n  " + example);
   impl_->app.allow_extras();
   impl_->app.get_formatter()->column_width(kNameColumn);
-  impl_->app.set_help_flag("-h,--help", "Print this help and exit")->group("Every command");
+  impl_->app.set_help_flag();  // declared by help_flag(), so that it stands last
 }
 Flags::~Flags() = default;
 
@@ -199,9 +199,11 @@ Result<Flags::Parsed> Flags::parse(std::vector<std::string> args) {
     impl_->app.parse(std::move(args));
   } catch (const CLI::CallForHelp&) {
     return Parsed::help;
+  } catch (const CLI::ArgumentMismatch& e) {
+    SP_CHECK(impl_->check());  // a wrong flag explains it better than the missing value does
+    const std::string text = e.what();  // "--isl: 1 required TOKENS missing"
+    return Error::bad_input(text.substr(0, text.find(':')) + ": a value must follow");
   } catch (const CLI::Error& e) {
-    // A wrong flag explains a missing value better than the value's absence does.
-    SP_CHECK(impl_->check());
     std::string text = e.what();
     std::replace(text.begin(), text.end(), '\n', ' ');
     return Error::bad_input(text);
@@ -214,7 +216,17 @@ bool Flags::given(const std::string& name) const {
   return impl_->app.get_option(name)->count() > 0;
 }
 
-std::string Flags::help() const { return impl_->app.help(); }
+void Flags::help_flag() {
+  impl_->app.set_help_flag("-h,--help", "Print this help and exit")->group(impl_->heading);
+}
+
+std::string Flags::help() const {
+  std::string text = impl_->app.help();
+  for (std::size_t at = text.find("\n\n\n"); at != std::string::npos; at = text.find("\n\n\n")) {
+    text.erase(at, 1);  // one empty line between groups is enough
+  }
+  return text;
+}
 
 std::vector<Flags::Described> Flags::describe() const {
   std::vector<Described> out;

@@ -61,6 +61,7 @@ class Flags {
   // Arguments without a dash, in order; `arguments` takes all that are left (at least one).
   void argument(const std::string& name, std::string& to, const std::string& help);
   void arguments(const std::string& name, std::vector<std::string>& to, const std::string& help);
+  void help_flag();                       // -h, --help
   void require(const std::string& name);  // the flag must be given
   // When this flag is given, none is required.
   void instead_of_required(const std::string& name);

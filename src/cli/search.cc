@@ -57,7 +57,7 @@ Result<search::Target> target_of(const Inputs& in) {
       int(in.gpus.has_value()) + int(in.rate.has_value()) + int(in.concurrency.has_value());
   if (given != 1) {
     return Error::bad_input(fmt::format(
-        "{} of --gpus, --target-rate and --target-concurrency given: expected exactly one", given));
+        "expected exactly one of --gpus, --target-rate and --target-concurrency, found {}", given));
   }
   return search::Target{in.gpus.value_or(0), in.rate.value_or(0), in.concurrency.value_or(0)};
 }

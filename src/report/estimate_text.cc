@@ -85,24 +85,20 @@ std::string given_text(const Screen& screen, const Estimate& e, const Workload& 
   return out + memory_text(screen, rows);
 }
 
+// The refusal's own sentence names weights, KV per sequence and what would fit.
 std::string refusal_text(const Screen& screen, const search::Refusal& r) {
-  std::string out =
-      "\n" + paint(screen, Ink::red, "Cannot run") + "\n" + wrapped(r.text, screen.columns, 2);
-  out += field(screen, "KV", fmt::format("{:.2f} GiB per sequence", gib(r.kv_per_sequence)));
-  out +=
-      field(screen, "batch",
-            r.largest_batch > 0 ? fmt::format("{} fits at these lengths", grouped(r.largest_batch))
-                                : "not even one request fits at these lengths");
-  if (r.longest_length > 0) {
-    out += field(screen, "length",
-                 fmt::format("{} tokens a request fit at this batch", grouped(r.longest_length)));
-  }
-  return out + memory_text(screen, {{r.role, r.memory, 0}});
+  return fmt::format("\n{}\n{}{}", paint(screen, Ink::red, "Cannot run"),
+                     wrapped(r.text, screen.columns, 2),
+                     memory_text(screen, {{r.role, r.memory, 0}}));
 }
 
 std::string phase_text(const Screen& screen, const search::Breakdown& phase) {
   double total = 0;
-  for (const step::OpTime& op : phase.ops) total += op.hidden ? 0 : op.time.value();
+  bool hidden = false;
+  for (const step::OpTime& op : phase.ops) {
+    hidden = hidden || op.hidden;
+    total += op.hidden ? 0 : op.time.value();
+  }
   std::vector<Column> columns{{"operator", "", {}, 0, true},
                               {"count", "", {}},
                               {"time", "ms", {}},
@@ -116,9 +112,9 @@ std::string phase_text(const Screen& screen, const search::Breakdown& phase) {
     columns[3].cells.push_back(op.hidden ? "hidden" : fmt::format("{:.1f}", share));
     columns[4].cells.emplace_back(perfdb::kSourceNames[static_cast<std::size_t>(op.source)]);
   }
-  return fmt::format("\nOne {}: {:.3f} ms over the operators (hidden: beside a longer one)\n",
-                     phase.phase, total) +
-         table(screen, std::move(columns));
+  return fmt::format("\nOne {}: {:.3f} ms\n{}{}", phase.phase, total,
+                     table(screen, std::move(columns)),
+                     hidden ? "  hidden: runs beside a longer operator\n" : "");
 }
 
 }  // namespace

@@ -89,6 +89,7 @@ Json subject_json(const search::Subject& subject, const search::Resolved& resolv
           {"architecture", resolved.architecture},
           {"family", resolved.family},
           {"parameters", resolved.parameters},
+          {"moe", resolved.moe},
           {"system", resolved.system},
           {"decode_system", resolved.decode_system},
           {"frameworks", frameworks_json(resolved.frameworks)},

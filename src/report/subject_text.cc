@@ -31,10 +31,10 @@ std::string requests_line(const Workload& w, const Assumed& assumed) {
   return out;
 }
 
-std::string framework_line(const search::ResolvedFramework& f) {
+std::string framework_line(const search::ResolvedFramework& f, bool moe) {
   std::string out = fmt::format("{} {}: {}; {}", f.name, f.version,
                                 f.has_tables ? "measured tables" : "no tables, embedded model only",
-                                formats(f.precision));
+                                formats(f.precision, moe));
   if (!f.note.empty()) out += fmt::format(" ({})", f.note);
   return out;
 }
@@ -51,7 +51,8 @@ std::string subject_text(const Screen& screen, const search::Subject& subject,
   std::string out = field(screen, "model", model_line(resolved)) + field(screen, "GPU", gpus) +
                     field(screen, "requests", requests_line(subject.workload, assumed));
   for (const search::ResolvedFramework& f : resolved.frameworks) {
-    out += field(screen, &f == resolved.frameworks.data() ? "framework" : "", framework_line(f));
+    out += field(screen, &f == resolved.frameworks.data() ? "framework" : "",
+                 framework_line(f, resolved.moe));
   }
   for (const std::string& warning : resolved.warnings) out += field(screen, "note", warning);
   return out;

@@ -111,10 +111,10 @@ std::string layout(const Estimate& estimate) {
   return out;
 }
 
-std::string formats(const model::Precision& p) {
+std::string formats(const model::Precision& p, bool moe) {
   std::string out = fmt::format("gemm {}, kv {}", ops::name(p.gemm), ops::name(p.kv));
   const model::Precision plain;
-  if (p.moe != plain.moe) out += fmt::format(", moe {}", ops::name(p.moe));
+  if (moe && p.moe != plain.moe) out += fmt::format(", moe {}", ops::name(p.moe));
   if (p.fmha != plain.fmha) out += fmt::format(", fmha {}", ops::name(p.fmha));
   if (p.comm != plain.comm) out += fmt::format(", comm {}", ops::name(p.comm));
   return out;

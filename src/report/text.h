@@ -34,8 +34,8 @@ double percent_in_tables(const std::array<double, 6>& shares);
 
 std::string shard(const model::Shard& shard);  // "tp2dp4ep8"
 std::string layout(const Estimate& estimate);  // "tp4", "3P tp2 + 1D tp4"
-// "gemm fp8, kv bfloat16", and the others where they are not the plain 16-bit ones.
-std::string formats(const model::Precision& formats);
+// "gemm fp8, kv bfloat16"; the others where they exist and are not the plain 16-bit ones.
+std::string formats(const model::Precision& formats, bool moe);
 
 // `name` in a narrow first column, `text` beside it, wrapped to the screen.
 std::string field(const Screen& screen, std::string_view name, std::string_view text);

@@ -80,6 +80,7 @@ Resolved resolve(const Subject& subject, const Backend& backend, const std::stri
   return {.model = model.id.empty() ? subject.model : model.id,
           .architecture = model.architecture,
           .family = model.family,
+          .moe = model.is_moe(),
           .parameters = model.parameters(),
           .alpha = model.alpha,
           .system = subject.system,
