@@ -45,11 +45,6 @@ double requests_per_gpu(const Estimate& e) {
   return over_all(e, e.performance.requests_per_s) / static_cast<double>(e.gpus_asked);
 }
 
-bool one_framework(Configs configs) {
-  return std::all_of(configs.begin(), configs.end(),
-                     [&](const Estimate& e) { return e.framework == configs.front().framework; });
-}
-
 std::vector<Column> throughput(Configs configs, const Workload& w) {
   if (w.osl > 1) {
     return {values({"tokens/s", "/GPU", {}}, configs, &Estimate::tokens_per_s_per_gpu),
@@ -63,6 +58,11 @@ std::vector<Column> throughput(Configs configs, const Workload& w) {
 }
 
 }  // namespace
+
+bool one_framework(std::span<const Estimate> configs) {
+  return std::all_of(configs.begin(), configs.end(),
+                     [&](const Estimate& e) { return e.framework == configs.front().framework; });
+}
 
 std::string config_table(const Screen& screen, Configs configs, const Workload& w, int emphasised) {
   std::vector<Column> columns{

@@ -17,6 +17,9 @@ namespace setpoint::report {
 std::string config_table(const Screen& screen, std::span<const Estimate> configs,
                          const Workload& workload, int emphasised = -1);
 
+// All of one framework: its column says nothing and may go first.
+bool one_framework(std::span<const Estimate> configs);
+
 // Header line and one line each; workers that a mode does not have are empty cells.
 std::string configs_csv(std::span<const Estimate> configs);
 

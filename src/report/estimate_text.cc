@@ -73,8 +73,9 @@ std::string given_text(const Screen& screen, const Estimate& e, const Workload& 
                                   e.framework, e.framework_version);
   title += fmt::format("{} x ({})", count_of(e.replicas, "replica"), layout(e));
   for (const Worker& worker : e.workers) {
-    title += fmt::format(", {} batch {}", kRoleNames[static_cast<std::size_t>(worker.role)],
-                         grouped(worker.batch));
+    const std::string_view role =
+        worker.role == Role::mixed ? "" : kRoleNames[static_cast<std::size_t>(worker.role)];
+    title += fmt::format(",{}{} batch {}", role.empty() ? "" : " ", role, grouped(worker.batch));
   }
   std::vector<MemoryRow> rows;
   for (const Worker& worker : e.workers)
@@ -112,7 +113,7 @@ std::string phase_text(const Screen& screen, const search::Breakdown& phase) {
     columns[3].cells.push_back(op.hidden ? "hidden" : fmt::format("{:.1f}", share));
     columns[4].cells.emplace_back(perfdb::kSourceNames[static_cast<std::size_t>(op.source)]);
   }
-  return fmt::format("\nOne {}: {:.3f} ms\n{}{}", phase.phase, total,
+  return fmt::format("\nOne {} step: {:.3f} ms\n{}{}", phase.phase, total,
                      table(screen, std::move(columns)),
                      hidden ? "  hidden: runs beside a longer operator\n" : "");
 }

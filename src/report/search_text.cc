@@ -123,8 +123,10 @@ std::string modes_text(const Screen& screen, const SearchRequest& request,
   for (const search::ModeResult& mode : result.modes) {
     if (mode.configs.empty()) continue;
     const bool holds_best = result.best && result.best->first == mode.mode;
-    out += fmt::format("\n{}, best {}\n", kModeTitles[static_cast<std::size_t>(mode.mode)],
-                       mode.configs.size());
+    const bool one = one_framework(mode.configs);
+    out += fmt::format("\n{}, best {}{}\n", kModeTitles[static_cast<std::size_t>(mode.mode)],
+                       mode.configs.size(),
+                       one ? fmt::format(" ({})", mode.configs.front().framework) : "");
     out += config_table(screen, mode.configs, request.subject.workload,
                         holds_best ? static_cast<int>(result.best->second) : -1);
   }

@@ -162,7 +162,7 @@ TEST(EstimateText, ShowsSpeedEvidenceMemoryAndOperators) {
   search::EstimateAnswer answer;
   answer.inputs = resolved();
   answer.estimate = disagg(4, 96, 823.1, 34.2);
-  answer.breakdown = {{"decode step",
+  answer.breakdown = {{"decode",
                        {{"qkv_gemm", 64, Ms(3.2), perfdb::Source::measured},
                         {"attention", 64, Ms(9.6), perfdb::Source::interpolated}}}};
   expect_recorded("estimate", estimate_text(kWide, estimate_request(), {"isl"}, answer));
