@@ -136,9 +136,10 @@ class RowReader {
     for (const auto& [name, index] : header_.columns()) {
       if (cells_[index].empty() || name == "kernel" || contains(kAlways, name)) continue;
       const bool own =
-          contains(shape.keys, name) ||
-          std::any_of(shape.axes.begin(), shape.axes.end(),
-                      [&name](const Strings& columns) { return contains(columns, name); });
+          contains(shape.keys, name) || std::any_of(shape.axes.begin(), shape.axes.end(),
+                                                    [&column = name](const Strings& columns) {
+                                                      return contains(columns, column);
+                                                    });
       if (!own) return Error::bad_input(fmt::format("{} has no column \"{}\"", shape.op, name));
     }
     return {};
