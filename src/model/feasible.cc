@@ -107,11 +107,10 @@ std::string infeasible_reason(const PlanInput& in) {
   if (s.pp > in.model.layer_count()) {
     return fmt::format("pp {} for {} layers", s.pp, in.model.layer_count());
   }
-  if (s.cp > 1) {
-    return in.framework.context_parallel
-               ? "context parallelism is not priced yet"
-               : fmt::format("{} has no context parallelism", in.framework.name);
+  if (s.cp > 1 && !in.framework.context_parallel) {
+    return fmt::format("{} has no context parallelism", in.framework.name);
   }
+  if (s.cp > 1 && s.tp * s.dp > 1) return "context parallelism goes with tp 1 and dp 1 only";
   if (auto why = expert_group_reason(in); !why.empty()) return why;
   for (const LayerGroup& group : in.model.layers) {
     if (auto why = attention_reason(group.attention, s); !why.empty()) return why;

@@ -25,10 +25,13 @@ Result<ConfigFiles> find_config(const std::string& model);
 Result<ModelSpec> read_config(const ConfigFiles& files);  // pure
 
 // find_config + read_config; `precision` (bf16, fp8, fp4, int4, or empty) names the published
-// checkpoint of that precision instead (cli.md): a shipped variant, else the rules there.
+// checkpoint of that precision instead: a shipped variant, else what quantisation tools make by
+// default (dense fp8 per tensor; experts in block fp8 before Blackwell; fp4 with the family's
+// exclusions; int4 weight-only), said in a warning.
 Result<ModelSpec> read_model(const std::string& model, const std::string& precision,
                              int sm_version);
 
+// Ids whose description ships with the binary and reads.
 std::vector<std::string> shipped_models();
 
 }  // namespace setpoint::model

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Our operator lists, KV bytes and weights beside AIConfigurator 0.12.0's for 124 estimates
+// Our operator lists, KV bytes and weights beside AIConfigurator 0.12.0's for 127 estimates
 // (tests/golden/ops_lists.json). They are equal except for the differences in kDifferences, each of
 // which is applied to the reference's list before comparing and names its cause.
 #include <fmt/format.h>
@@ -72,6 +72,8 @@ struct Key {
 };
 std::string key(const ops::Op& op) { return std::visit(Key{}, op); }
 
+enum class Side : std::uint8_t { prefill, decode };
+
 struct Record {
   Json json;
   ModelSpec spec;
@@ -105,7 +107,7 @@ Record record(const Json& json) {
   const auto version = framework::current_version(framework, r.system.name).value();
   r.facts = framework::find_facts(framework, version).value();
   const auto s = json["shard"].get<std::vector<int>>();
-  r.shard = {s[0], s[1], s[2], s[3], s[4], 1};
+  r.shard = {s[0], s[1], s[2], s[3], s[4], s[5]};
   r.nextn = json["nextn"];
   const Json& q = json["quant"];
   std::vector<QuantOverride> modes{
@@ -116,7 +118,8 @@ Record record(const Json& json) {
 
 // The reference's dispatch entry as the collectives it stands for: its rule table, written down
 // from its documentation and not from our code.
-std::vector<std::string> dispatch(const Record& r, bool before, bool attention_reduced) {
+std::vector<std::string> dispatch(const Record& r, Side phase, bool before,
+                                  bool attention_reduced) {
   const auto h = static_cast<double>(r.spec.hidden);
   const int n = r.shard.moe_tp * r.shard.moe_ep;
   const int dp = r.shard.dp;
@@ -127,6 +130,10 @@ std::vector<std::string> dispatch(const Record& r, bool before, bool attention_r
                   : fmt::format("reduce_scatter {} {}", h * dp, n);
   };
   std::vector<std::string> out;
+  if (r.shard.cp > 1) {  // prompts are gathered and scattered, decodes summed
+    if (phase == Side::prefill) return {side(1)};
+    return before ? std::vector<std::string>{} : std::vector{reduce};
+  }
   if (r.facts.name == "vllm") {
     if (a > 1 && !(before && attention_reduced)) out.push_back(reduce);
     if (dp > 1) out.push_back(side(1));
@@ -167,8 +174,6 @@ std::string reference_key(const Json& o) {
   const bool marked = o.back() == "primary" || o.back() == "fallback";
   return rest(3, o.size() - (marked ? 1 : 0));
 }
-
-enum class Side : std::uint8_t { prefill, decode };
 
 // What changes between the reference's list and ours, and why.
 struct Difference {
@@ -255,7 +260,7 @@ Counts reference(const Record& r, const Json& list, Side side) {
     double n = o[1].get<double>() / mtp;
     if (of_experts(name)) n *= (r.layers() - r.dense_layers()) / r.layers();
     if (o[2] == "dispatch") {
-      for (const auto& k : dispatch(r, o[3] == "pre", o[4].get<bool>())) add(out, k, n);
+      for (const auto& k : dispatch(r, side, o[3] == "pre", o[4].get<bool>())) add(out, k, n);
     } else if (plain_for_latent(r, o[2])) {
       add_latent(r, side, n, out);
     } else if (const auto k = corrected(r, name, reference_key(o)); !k.empty()) {

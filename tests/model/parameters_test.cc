@@ -70,5 +70,13 @@ TEST(Parameters, EveryShippedModelReads) {
   }
 }
 
+TEST(Parameters, FamiliesThatAreNotPricedYetAreRefusedByName) {
+  for (const char* id : {"nvidia/GLM-5-NVFP4", "deepseek-ai/DeepSeek-V3.2", "Qwen/Qwen3.5-27B"}) {
+    const auto spec = read_model(id, "", 90);
+    ASSERT_FALSE(spec.ok()) << id;
+    EXPECT_NE(spec.error().text.find("not supported yet"), std::string::npos) << spec.error().text;
+  }
+}
+
 }  // namespace
 }  // namespace setpoint::model

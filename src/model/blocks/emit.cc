@@ -25,10 +25,27 @@ void Emitter::add(std::string_view name, ops::Op op, Options options) {
     if (entry.phase == Phase::prefill) return;
     entry.phase = Phase::decode;
   }
+  const bool cut = in.shard.cp > 1 && !options.whole && entry.phase != Phase::decode &&
+                   (entry.drive == Drive::tokens || entry.drive == Drive::prompts);
+  if (!cut) {
+    put(std::move(entry));
+    return;
+  }
+  if (entry.phase == Phase::both) {
+    PlanOp decode = entry;
+    decode.phase = Phase::decode;
+    put(std::move(decode));
+  }
+  entry.phase = Phase::prefill;
+  entry.tokens_over = in.shard.cp;
+  put(std::move(entry));
+}
+
+void Emitter::put(PlanOp entry) {
   const auto same = std::find_if(ops_.begin(), ops_.end(), [&](const PlanOp& p) {
     return p.name == entry.name && p.op == entry.op && p.drive == entry.drive &&
            p.phase == entry.phase && p.overlap == entry.overlap &&
-           p.tokens_times == entry.tokens_times;
+           p.tokens_times == entry.tokens_times && p.tokens_over == entry.tokens_over;
   });
   if (same != ops_.end()) {
     same->count += entry.count;
@@ -48,6 +65,16 @@ ops::Op activation(std::int64_t inter, bool gated) {
 
 void all_reduce(Emitter& out, std::string_view name, std::int64_t ranks) {
   if (ranks > 1) out.add(name, ops::CustomAllReduce{out.in.model.hidden, ranks});
+}
+
+// Before attention every GPU of a context-parallel group needs the others' keys and values.
+void gather_kv(Emitter& out, double kv_elements) {
+  const Shard& s = out.in.shard;
+  if (s.cp == 1) return;
+  const Precision& p = out.in.precision;
+  const double elements = kv_elements * ops::bytes(p.kv) / ops::bytes(p.comm);
+  out.add("cp_all_gather", ops::Collective{ops::CollectiveKind::all_gather, elements, s.cp, p.comm},
+          {.phase = Phase::prefill, .whole = true});
 }
 
 void layer(Emitter& out, const LayerGroup& group) {

@@ -25,13 +25,16 @@ class Emitter {
     Phase phase = Phase::both;
     Lane overlap = Lane::none;
     std::int64_t tokens_times = 1;
+    bool whole = false;  // sees every token of the step even where prompts are cut (cp)
   };
+  // Equal operators of different layer kinds become one entry. With context parallelism a GPU
+  // prefills 1 / cp of each prompt; decodes are not cut.
   void add(std::string_view name, ops::Op op, Options options);
   void add(std::string_view name, ops::Op op) { add(name, op, Options{}); }
-  // Equal operators of different layer kinds become one entry.
   std::vector<PlanOp> take() { return std::move(ops_); }
 
  private:
+  void put(PlanOp entry);
   std::vector<PlanOp> ops_;
 };
 
@@ -48,6 +51,8 @@ void layer(Emitter& out, const LayerGroup& layer);
 // Shared pieces.
 ops::Op norm(std::int64_t width);  // reads and writes value and residual
 ops::Op activation(std::int64_t inter, bool gated);
+// `kv_elements`: of one token on this GPU.
+void gather_kv(Emitter& out, double kv_elements);
 void all_reduce(Emitter& out, std::string_view name, std::int64_t ranks);
 
 }  // namespace setpoint::model::blocks

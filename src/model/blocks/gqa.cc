@@ -21,6 +21,7 @@ void gqa(Emitter& out, const LayerGroup& layer) {
           {.drive = Drive::prompts, .phase = Phase::prefill});
   out.add("attention", ops::GenerationAttention{heads, kv_heads, a.head_dim, a.window, p.kv},
           {.drive = Drive::decodes, .phase = Phase::decode});
+  gather_kv(out, static_cast<double>(kv_heads * (a.head_dim + a.v_head_dim)));
   out.add("proj_gemm", ops::Gemm{p.attn_o, h, heads * a.v_head_dim});
 }
 

@@ -62,6 +62,7 @@ void piece_by_piece(Emitter& out, const Attention& a) {
 void mla(Emitter& out, const LayerGroup& layer) {
   const Precision& p = out.in.precision;
   out.add("add_norm_1", norm(out.in.model.hidden));
+  gather_kv(out, static_cast<double>(layer.attention.kv_lora_rank + layer.attention.qk_rope_dim));
   const bool one_format = p.attn_q == p.attn_kv && p.attn_kv == p.attn_o;
   if (one_format && out.in.framework.mla_module_tables) {
     one_piece(out, layer.attention);

@@ -16,7 +16,7 @@ using ops::Collective;
 using ops::CollectiveKind;
 
 struct Group {
-  std::int64_t ranks, attention, dp;  // all ranks; those that share attention; data-parallel
+  std::int64_t ranks, attention, dp, cp;  // all ranks; those that share attention; dp; cp
   bool reduces() const { return attention > 1; }
   bool gathers() const { return dp > 1; }
 };
@@ -37,12 +37,17 @@ double compressed_share(ops::Quant moe) {
 
 struct Sides {
   bool attention_all_reduce = false, ffn_all_reduce = false;
-  double gather_share = 0;   // all-gather before, reduce-scatter after, over all ranks; 0 = none
-  bool inner_split = false;  // reduce-scatter over the attention ranks before, all-gather after
+  double gather_share = 0;     // all-gather before, reduce-scatter after, over all ranks; 0 = none
+  bool inner_split = false;    // reduce-scatter over the attention ranks before, all-gather after
+  bool context_parts = false;  // prompts are cut: gather and scatter them, all-reduce decodes
 };
 
 Sides sides(Dispatch rule, const Group& g, ops::Quant moe) {
   Sides out;
+  if (g.cp > 1) {
+    out.context_parts = true;
+    return out;
+  }
   switch (rule) {
     case Dispatch::vllm:
       out.attention_all_reduce = out.ffn_all_reduce = g.reduces();
@@ -69,6 +74,10 @@ void before(Emitter& out, const Group& g, const Sides& s) {
   const auto h = static_cast<double>(out.in.model.hidden);
   const auto dp = static_cast<double>(g.dp);
   const Emitter::Options routed{.overlap = Lane::routed};
+  if (s.context_parts) {
+    out.add("moe_gather", Collective{CollectiveKind::all_gather, h, g.ranks},
+            {.phase = Phase::prefill, .whole = true});
+  }
   if (s.inner_split) {
     out.add("moe_scatter_attention", Collective{CollectiveKind::reduce_scatter, h, g.attention},
             routed);
@@ -83,8 +92,14 @@ void after(Emitter& out, const Group& g, const Sides& s) {
   const auto h = static_cast<double>(out.in.model.hidden);
   const auto dp = static_cast<double>(g.dp);
   const Emitter::Options routed{.overlap = Lane::routed};
+  if (s.context_parts) {
+    out.add("moe_scatter", Collective{CollectiveKind::reduce_scatter, h, g.ranks},
+            {.phase = Phase::prefill, .whole = true});
+    out.add("ar_ffn", ops::CustomAllReduce{out.in.model.hidden, g.ranks}, {.phase = Phase::decode});
+  }
   if (s.ffn_all_reduce) {
-    out.add("ar_ffn", ops::CustomAllReduce{out.in.model.hidden, g.ranks}, routed);
+    // sums the shared experts' part too, so it is not beside them
+    all_reduce(out, "ar_ffn", g.ranks);
   }
   if (s.gather_share > 0) {
     out.add("moe_scatter", Collective{CollectiveKind::reduce_scatter, h * dp, g.ranks}, routed);
@@ -112,7 +127,7 @@ void moe_ffn(Emitter& out, const LayerGroup& layer) {
   const Shard& s = out.in.shard;
   const std::int64_t h = out.in.model.hidden;
   const ops::Quant format = out.in.precision.moe;
-  const Group group{s.moe_tp * s.moe_ep, s.tp, s.dp};
+  const Group group{s.moe_tp * s.moe_ep, s.tp, s.dp, s.cp};
   const Sides collectives = sides(out.in.framework.dispatch_for(out.in.system), group, format);
   if (collectives.attention_all_reduce) all_reduce(out, "ar_attention", group.ranks);
   out.add("add_norm_2", norm(h));
@@ -121,7 +136,7 @@ void moe_ffn(Emitter& out, const LayerGroup& layer) {
   out.add("moe",
           ops::Moe{h, f.inter, f.topk, f.experts, s.moe_tp, s.moe_ep, format, f.gated,
                    out.in.model.alpha},
-          {.overlap = Lane::routed, .tokens_times = s.dp});
+          {.overlap = Lane::routed, .tokens_times = s.dp, .whole = true});
   after(out, group, collectives);
   shared_experts(out, f);
 }
