@@ -177,6 +177,22 @@ std::vector<Candidate> nearest_three(std::vector<Candidate> candidates, const Sl
   return candidates;
 }
 
+// Layouts that a missing table dropped, by table.
+std::vector<std::string> missing_tables(const std::vector<Group>& groups,
+                                        const std::vector<GroupResult>& results) {
+  std::map<std::string, std::string> dropped;
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    if (results[i].refused != Bucket::missing_data) continue;
+    std::string& layouts = dropped[results[i].reason];
+    layouts += (layouts.empty() ? "" : ", ") + label(groups[i].shard);
+  }
+  std::vector<std::string> out;
+  for (const auto& [reason, layouts] : dropped) {
+    out.push_back(fmt::format("{}; dropped: {}", reason, layouts));
+  }
+  return out;
+}
+
 void fill_counts(const std::vector<GroupResult>& results, const Tally& tally, SearchResult& out) {
   for (std::size_t i = 0; i < kBuckets; ++i) {
     out.stats.candidates += tally.count[i];
@@ -184,14 +200,7 @@ void fill_counts(const std::vector<GroupResult>& results, const Tally& tally, Se
     if (tally.count[i] > 0) out.rejected[std::string(kBucketNames[i])] = tally.count[i];
   }
   out.stats.met = tally.of(Bucket::met);
-  for (const GroupResult& result : results) {
-    out.stats.points += result.points;
-    if (result.refused != Bucket::missing_data) continue;
-    auto& missing = out.missing_data;
-    if (std::find(missing.begin(), missing.end(), result.reason) == missing.end()) {
-      missing.push_back(result.reason);
-    }
-  }
+  for (const GroupResult& result : results) out.stats.points += result.points;
 }
 
 void fill_modes(const std::vector<Group>& groups, const std::vector<GroupResult>& results,
@@ -218,6 +227,7 @@ void fill_modes(const std::vector<Group>& groups, const std::vector<GroupResult>
     return better(a.candidate, b.candidate, request.target);
   });
   fill_counts(results, tally, out);
+  out.missing_data = missing_tables(groups, results);
   if (bests.empty()) {
     out.no_answer = explain_none(request, reach, tally, results);
     out.no_answer->nearest = describer(nearest_three(nearest, request.sla));
@@ -225,6 +235,10 @@ void fill_modes(const std::vector<Group>& groups, const std::vector<GroupResult>
   }
   out.best = {bests[0].candidate.mode, 0};
   out.why = explain(bests, request, tally);
+  if (!out.missing_data.empty()) {
+    out.why.push_back(
+        "the answer is incomplete: missing tables dropped layouts that might be better");
+  }
 }
 
 }  // namespace
