@@ -33,7 +33,7 @@ std::string requests_line(const Workload& w, const Assumed& assumed) {
 
 std::string framework_line(const search::ResolvedFramework& f, bool moe) {
   std::string out = fmt::format("{} {}: {}; {}", f.name, f.version,
-                                f.has_tables ? "measured tables" : "no tables, embedded model only",
+                                f.has_tables ? "with tables" : "no tables, embedded model only",
                                 formats(f.precision, moe));
   if (!f.note.empty()) out += fmt::format(" ({})", f.note);
   return out;

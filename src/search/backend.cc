@@ -25,6 +25,10 @@ std::string joined(const std::string& a, const std::string& b) {
 
 }  // namespace
 
+const std::string& Backend::version() const {
+  return db->version().empty() ? facts.facts_version : db->version();
+}
+
 ResolvedFramework Backend::resolved() const {
   std::string note = facts.version_note;
   if (const auto& asked = db->asked(); asked && *asked != db->version()) {
@@ -33,7 +37,7 @@ ResolvedFramework Backend::resolved() const {
                   note);
   }
   return {.name = facts.name,
-          .version = db->version(),
+          .version = version(),
           .note = note,
           .has_tables = db->has_tables(),
           .precision = precision};

@@ -25,6 +25,8 @@ struct Backend {
   std::shared_ptr<const perfdb::PerfDb> db;
   model::Precision precision;
 
+  // Of the tables; without any, of the facts.
+  const std::string& version() const;
   ResolvedFramework resolved() const;
 };
 

@@ -65,7 +65,7 @@ Estimate describe(Mode mode, const std::vector<Placed>& workers, const Workload&
                   std::int64_t replicas, std::int64_t gpus_asked) {
   Estimate out{.mode = mode,
                .framework = workers[0].backend->facts.name,
-               .framework_version = workers[0].backend->db->version(),
+               .framework_version = workers[0].backend->version(),
                .workers = {},
                .performance = performance_of(replica_point(workers, w), w),
                .replicas = replicas,

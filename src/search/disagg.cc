@@ -285,9 +285,8 @@ DisaggResult match_pools(const std::vector<Pool>& prefill, const std::vector<Poo
     return a.points.back().requests_per_s / static_cast<double>(a.pool->gpus) >
            b.points.back().requests_per_s / static_cast<double>(b.pool->gpus);
   });
-  std::vector<Candidate> all;
-  for (const Pool& pool : decode) add_front(m, fronts, pool, all);
-  out.front = front_of(all);
+  for (const Pool& pool : decode) add_front(m, fronts, pool, out.all);
+  out.front = front_of(out.all);
   return out;
 }
 

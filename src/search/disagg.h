@@ -22,6 +22,7 @@ struct Pool {
 struct DisaggResult {
   std::vector<Candidate> best;     // of each pair of layouts, keeping every bound
   std::vector<Candidate> front;    // over all pairs, bounds or not
+  std::vector<Candidate> all;      // each decode point with its best prefill pool
   std::vector<Candidate> nearest;  // of each pair, when nothing keeps every bound
   Reach reach;
   Tally tally;  // of the pools' points

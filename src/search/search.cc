@@ -111,6 +111,7 @@ Swept merge(Mode mode, const std::vector<Group>& groups, const std::vector<Group
       append(out.best, swept.best);
       append(out.nearest, swept.nearest);
       append(out.front, swept.front);
+      append(out.all, swept.all);
       out.reach.add(swept.reach);
     }
   } else {
@@ -126,6 +127,7 @@ Swept merge(Mode mode, const std::vector<Group>& groups, const std::vector<Group
       append(out.best, matched.best);
       append(out.nearest, matched.nearest);
       append(out.front, matched.front);
+      if (request.keep_points) append(out.all, matched.all);
       out.reach.add(matched.reach);
       tally.add(matched.tally);
     }
@@ -219,6 +221,7 @@ void fill_modes(const std::vector<Group>& groups, const std::vector<GroupResult>
     shown.mode = mode;
     shown.configs = describer(picked);
     shown.frontier = describer(swept.front);
+    for (const Candidate& c : swept.all) out.points.push_back(describer(c));
     reach.add(swept.reach);
     nearest.insert(nearest.end(), swept.nearest.begin(), swept.nearest.end());
     if (!picked.empty()) bests.push_back({picked[0], shown.configs[0]});

@@ -47,6 +47,7 @@ Swept summarise(const std::vector<PoolPoint>& points, Mode mode, const Part& par
     }
   }
   out.front = front_of(all);
+  if (request.keep_points) out.all = std::move(all);
   return out;
 }
 

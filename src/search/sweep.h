@@ -29,6 +29,7 @@ struct Group {
 struct Swept {
   std::vector<Candidate> best, nearest;  // at most one of each
   std::vector<Candidate> front;
+  std::vector<Candidate> all;  // only when the request keeps its points
   Reach reach;
 };
 

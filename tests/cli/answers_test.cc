@@ -146,11 +146,50 @@ TEST(Search, SavesTheSameDocumentThatItPrints) {
   EXPECT_EQ(ran.out, slurp(folder / "result.json"));
 }
 
+TEST(Search, CsvHasEveryPointThatWasPricedTheWinnerAmongThem) {
+  const auto file = scratch() / "points.csv";
+  const json result =
+      document(run(kSearch + "--mode agg --framework vllm --json --csv " + file.string()));
+  const std::string csv = slurp(file);
+  EXPECT_EQ(lines(csv), result["stats"]["points"].get<std::size_t>() + 1);
+  std::istringstream rows(csv);
+  std::string row;
+  double best = 0;
+  std::getline(rows, row);
+  while (std::getline(rows, row)) {
+    std::istringstream fields(row);
+    std::string field;
+    for (int i = 0; i <= 10; ++i) std::getline(fields, field, ',');  // tokens_per_s_per_gpu
+    best = std::max(best, std::stod(field));
+  }
+  EXPECT_NEAR(best, result["agg"]["configs"][0]["tokens_per_s_per_gpu"].get<double>(), 1e-9);
+}
+
 TEST(Search, EveryCandidateEndsInOneBucket) {
   const json result = document(run(kSearch + "--json --tpot 30"));
   std::int64_t rejected = 0;
   for (const auto& [bucket, count] : result["rejected"].items()) rejected += count.get<int>();
   EXPECT_EQ(result["stats"]["candidates"], rejected + result["stats"]["met"].get<std::int64_t>());
+}
+
+// The public tables hold no block-fp8 GEMM of L40S for SGLang.
+TEST(Search, AnAnswerThatLacksTablesSaysSo) {
+  const char* database = std::getenv("SETPOINT_DB");
+  const std::string installed = SETPOINT_BINARY_DIR "/share/setpoint/perfdb.db";
+  if (database == nullptr && !std::filesystem::exists(installed)) {
+    GTEST_SKIP() << "no imported tables: neither $SETPOINT_DB nor " << installed;
+  }
+  const std::string line =
+      "aiconf search --model Qwen/Qwen3-32B-FP8 --system l40s --gpus 8 --data measured ";
+  const std::string environment =
+      "SETPOINT_DB=" + (database == nullptr ? installed : std::string(database));
+  const json result = document(run(line + "--json", environment));
+  EXPECT_EQ(result["incomplete"], true);
+  EXPECT_GT(result["rejected"]["missing_data"], 0);
+  const std::string named = result["missing_data"].dump();
+  EXPECT_NE(named.find("gemm"), std::string::npos) << named;
+  EXPECT_NE(named.find("sglang"), std::string::npos) << named;
+  EXPECT_NE(run(line, environment).out.find("INCOMPLETE ANSWER"), std::string::npos);
 }
 
 TEST(Estimate, ABatchThatDoesNotFitIsAnAnswerWithWhatWouldFit) {
