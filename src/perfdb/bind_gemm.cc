@@ -37,7 +37,10 @@ Curve blended_curve(const Slice& slice, const ops::Gemm& op, const hw::System& s
   const Sites sites{slice};
   std::vector<double> distances;
   bool inside_n[2] = {}, inside_k[2] = {};
+  std::vector<std::size_t> collected;
   for (std::size_t i = 0; i < sites.count(); ++i) {
+    if (!collected_at(slice, i)) continue;
+    collected.push_back(i);
     const double dn = std::log2(static_cast<double>(sites.n(i)) / static_cast<double>(op.n));
     const double dk = std::log2(static_cast<double>(sites.k(i)) / static_cast<double>(op.k));
     distances.push_back(dn * dn + dk * dk);
@@ -48,8 +51,9 @@ Curve blended_curve(const Slice& slice, const ops::Gemm& op, const hw::System& s
   const bool inside = inside_n[0] && inside_n[1] && inside_k[0] && inside_k[1];
   std::vector<Neighbour> neighbours;
   for (const Near& near : nearest(distances, kSites, kSoftening)) {
-    const BoundOf bound = bound_of({op.quant, sites.n(near.index), sites.k(near.index)}, system);
-    neighbours.push_back({site_curve(slice, near.index, bound), bound, near.weight});
+    const std::size_t site = collected[near.index];
+    const BoundOf bound = bound_of({op.quant, sites.n(site), sites.k(site)}, system);
+    neighbours.push_back({site_curve(slice, site, bound), bound, near.weight});
   }
   if (neighbours.empty()) return {};
   std::vector<double> at;
@@ -71,7 +75,7 @@ std::optional<std::size_t> find_site(const Slice& slice, const ops::Gemm& op) {
 Result<void> subtract_scaling(const Tables& tables, const ops::Gemm& op, Curve& curve) {
   SP_TRY(const auto slice, tables.find("computescale", {std::string(ops::name(ops::Quant::fp8))}));
   if (!slice) return {};
-  const LineRule flat{.above = Above::axis_secant, .below = Below::clamp};
+  const LineRule flat{.above = Above::axis_secant, .below = Below::least};
   Grid grid = grid_of(*slice);
   for (std::size_t i = 0; i < grid.ms.size(); ++i) {
     if (slice->latency_ms[i] == 0) {  // measured as free
@@ -104,8 +108,8 @@ Bound bind_gemm(const Tables& tables, const ops::Gemm& op) {
   const AxisRule& rule = family.axes[1];
   const BoundOf bound = bound_of(op, tables.system());
   const auto site = find_site(*slice, op);
-  Curve curve = site ? site_curve(*slice, *site, bound)
-                     : blended_curve(*slice, op, tables.system(), floor, rule.line);
+  Curve curve = site ? site_curve(*slice, *site, bound) : Curve();
+  if (curve.empty()) curve = blended_curve(*slice, op, tables.system(), floor, rule.line);
   if (curve.empty()) return std::optional<Priced>();
   if (fixed_scales) {
     SP_CHECK(subtract_scaling(tables, op, curve));

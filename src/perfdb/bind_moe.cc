@@ -106,17 +106,19 @@ double squared_distance(const Shape& a, const Shape& b) {
 Curve borrowed_curve(const Slice& slice, const ops::Moe& op, const hw::System& system, double floor,
                      const LineRule& rule) {
   std::vector<double> distances;
+  std::vector<std::size_t> collected;
   for (std::size_t i = 0; i < slice.axes.front().size(); ++i) {
+    if (!collected_at(slice, i)) continue;
+    collected.push_back(i);
     distances.push_back(squared_distance(site(slice, i), shape_of(op)));
   }
   std::vector<Neighbour> neighbours;
   for (const Near& near : nearest(distances, kNeighbours, kSoftening)) {
-    const ops::Moe there = with_shape(op, site(slice, near.index));
+    const ops::Moe there = with_shape(op, site(slice, collected[near.index]));
     const BoundOf bound = bound_of(there, system);
     const double per_expert =
         static_cast<double>(op.topk * there.experts) / static_cast<double>(op.experts * there.topk);
-    const Curve curve = curve_of(slice, near.index, bound);
-    if (curve.empty()) continue;
+    const Curve curve = curve_of(slice, collected[near.index], bound);
     neighbours.push_back({curve, bound, near.weight, 1});
     neighbours.push_back({curve, bound, near.weight, per_expert});
   }

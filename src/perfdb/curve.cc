@@ -19,6 +19,12 @@ Curve curve_of(const Slice& slice, std::size_t index, const BoundOf& bound) {
   return curve;
 }
 
+bool collected_at(const Slice& slice, std::size_t index) {
+  const auto knots = static_cast<std::ptrdiff_t>(slice.axes.back().size());
+  const auto row = slice.latency_ms.begin() + static_cast<std::ptrdiff_t>(index) * knots;
+  return std::any_of(row, row + knots, [](float ms) { return ms > 0; });
+}
+
 Grid grid_of(const Curve& curve) {
   Grid grid{{{}}, {}, {}};
   for (const Knot& knot : curve) {

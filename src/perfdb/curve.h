@@ -18,7 +18,8 @@ using BoundOf = std::function<double(double x)>;
 
 // The measured points of site `index` of a slice of [site][x].
 Curve curve_of(const Slice& slice, std::size_t index, const BoundOf& bound);
-Grid grid_of(const Curve& curve);  // one axis, the same marks
+bool collected_at(const Slice& slice, std::size_t index);  // is any point of the site measured?
+Grid grid_of(const Curve& curve);                          // one axis, the same marks
 // What Grid::complete needs, along one axis.
 Physics physics_of(const BoundOf& bound, double floor);
 

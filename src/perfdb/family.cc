@@ -13,15 +13,14 @@ constexpr double kMostBytes = 1LL << 36;
 
 constexpr LineRule kGrowing{};  // line, secant in the bound, hold below
 constexpr LineRule kHeads{.above = Above::secant_with_hold};
-constexpr LineRule kHeadsByUtilisation{.between = Between::log_utilisation,
-                                       .above = Above::secant_with_hold};
 constexpr LineRule kUtilisation{.between = Between::log_utilisation};
-constexpr LineRule kModule{.above = Above::hold};
+constexpr LineRule kHeld{.above = Above::hold};
 constexpr LineRule kPrompt{.between = Between::root};
+// Modules carry projections whose share shrinks with length: a secant overshoots there.
 constexpr LineRule kPromptModule{.between = Between::root, .above = Above::hold};
 constexpr LineRule kMessage{.between = Between::log_above_floor,
                             .above = Above::axis_secant,
-                            .below = Below::clamp,
+                            .below = Below::least,
                             .octaves = 1};
 constexpr LineRule kExperts{.above = Above::axis_secant, .octaves = 1};
 constexpr LineRule kRanks{.between = Between::log_above_floor};
@@ -44,7 +43,7 @@ constexpr std::array kFamilies{
            .sigma = {0.03, 0.05, 0.13, 0.2}},
     Family{.op = "generation_attention",
            .drive = Drive::decode,
-           .fixed = kHeadsByUtilisation,
+           .fixed = kHeads,
            .axes = {batch(kGrowing), tokens(kGrowing)},
            .at_least_roofline = true,
            .sigma = {0.03, 0.06, 0.15, 0.2}},
@@ -60,23 +59,23 @@ constexpr std::array kFamilies{
            .sigma = {0.03, 0.05, 0.1, 0.2}},
     Family{.op = "generation_mla",
            .drive = Drive::decode,
-           .fixed = {.between = Between::log_utilisation, .above = Above::hold},
-           .axes = {batch(kUtilisation, 3), AxisRule{kUtilisation, 1, kMostTokens, 3}},
+           .fixed = kHeld,
+           .axes = {batch(kGrowing), AxisRule{kUtilisation, 1, kMostTokens, 3}},
            .sigma = {0.03, 0.06, 0.1, 0.2}},
     Family{.op = "mla_context_module",
            .drive = Drive::prompt,
-           .fixed = kModule,
-           .axes = {tokens(kPromptModule), batch(kModule)},
+           .fixed = kHeld,
+           .axes = {tokens(kPromptModule), batch(kGrowing)},
            .sigma = {0.03, 0.05, 0.12, 0.2}},
     Family{.op = "mla_generation_module",
            .drive = Drive::decode,
-           .fixed = kModule,
-           .axes = {batch(kModule), tokens(kModule)},
+           .fixed = kHeld,
+           .axes = {batch(kHeld), tokens(kHeld)},
            .sigma = {0.03, 0.05, 0.1, 0.2}},
     Family{.op = "mla_bmm",
            .drive = Drive::batch,
            .fixed = kHeads,
-           .axes = {AxisRule{}, batch(LineRule{.below = Below::clamp})},
+           .axes = {AxisRule{}, batch(LineRule{.below = Below::least})},
            .sigma = {0.03, 0.05, 0.1, 0.2}},
     Family{.op = "moe",
            .axes = {AxisRule{}, tokens(kExperts)},

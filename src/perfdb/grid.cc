@@ -157,9 +157,9 @@ Grid fix(const Grid& grid, double at, const LineRule& rule, const Physics& physi
   Grid out = empty_grid({grid.axes.begin() + 1, grid.axes.end()});
   const std::vector<double>& axis = grid.axes.front();
   const bool collected = std::binary_search(axis.begin(), axis.end(), at);
+  const std::size_t step = grid.stride(0);
   const std::vector<double> bounds = bounds_of(grid, physics);
   std::array<double, kMostAxes> coordinates{};
-  const std::size_t step = grid.stride(0);
   for (std::size_t cell = 0; cell < out.ms.size(); ++cell) {
     const std::vector<Knot> knots = knots_of(grid, bounds, 0, cell, step);
     coordinates[0] = at;

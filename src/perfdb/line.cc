@@ -73,12 +73,19 @@ double bound_secant(std::span<const Knot> knots, double bound, double floor, dou
   return time + slope * (bound - end.bound);
 }
 
+double least(std::span<const Knot> knots) {
+  return std::min_element(knots.begin(), knots.end(),
+                          [](const Knot& a, const Knot& b) { return a.ms < b.ms; })
+      ->ms;
+}
+
 double axis_secant(std::span<const Knot> knots, double x, double bound, double floor,
                    double octaves) {
   const Knot* base = base_of(knots, octaves);
   if (base == nullptr) return hold(knots.last(1), bound, floor);
   const Knot& end = knots.back();
-  const double slope = std::max(0.0, (end.ms - base->ms) / (end.x - base->x));
+  const double steepest = end.ms / end.x;  // time per x so far; more of it costs no more each
+  const double slope = std::clamp((end.ms - base->ms) / (end.x - base->x), 0.0, steepest);
   return end.ms + slope * (x - end.x);
 }
 
@@ -107,7 +114,8 @@ LineAnswer answer(const LineRule& rule, std::span<const Knot> knots, double x, d
                                      [](const Knot& k, double at) { return k.x < at; });
   if (next != knots.end() && next->x == x) return {next->ms, next->mark, 0};
   if (next == knots.begin()) {
-    const double ms = rule.below == Below::clamp ? next->ms : hold(knots.first(1), bound, floor);
+    const double ms =
+        rule.below == Below::least ? least(knots) : hold(knots.first(1), bound, floor);
     return {ms, Mark::extrapolated, std::log2(next->x / x)};
   }
   if (next == knots.end()) {

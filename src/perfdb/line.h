@@ -33,11 +33,11 @@ enum class Above : std::uint8_t {
   bound_secant,      // time grows with the bound, at the slope of the last octaves (>= 1)
   hold,              // utilisation of the last point
   secant_with_hold,  // geometric mean of the two
-  axis_secant,       // time grows with x, at the slope of the last octaves (>= 0)
+  axis_secant,       // time grows with x, at the slope of the last octaves (0 to time / x)
 };
 enum class Below : std::uint8_t {
   hold,   // utilisation of the first point
-  clamp,  // time of the first point
+  least,  // the least time of all points
 };
 
 struct LineRule {

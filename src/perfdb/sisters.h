@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "ops/op.h"
-
 #include "perfdb/tables.h"
 
 namespace setpoint::perfdb {

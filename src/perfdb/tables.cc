@@ -125,6 +125,11 @@ Result<std::shared_ptr<const Slice>> Tables::find(std::string_view op, const Key
   return slice;
 }
 
+void Tables::put(std::string_view op, const Keys& keys, std::shared_ptr<const Slice> slice) {
+  const std::lock_guard lock(mutex_);
+  slices_.insert_or_assign({std::string(op), keys}, std::move(slice));
+}
+
 Result<std::vector<Keys>> Tables::keys(std::string_view op) const {
   const std::lock_guard lock(mutex_);
   SP_TRY(const Listing* tables, family(op));

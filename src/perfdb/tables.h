@@ -30,6 +30,9 @@ class Tables {
   // by kernel are asked kernel by kernel in the framework's order; the first that has the keys
   // answers alone.
   Result<std::shared_ptr<const Slice>> find(std::string_view op, const Keys& keys) const;
+  // Answers with `slice` (null = nothing) instead of the store from now on. For experiments that
+  // hide points from the rules.
+  void put(std::string_view op, const Keys& keys, std::shared_ptr<const Slice> slice);
   // The distinct keys of a family, best source first.
   Result<std::vector<Keys>> keys(std::string_view op) const;
 
