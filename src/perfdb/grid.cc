@@ -167,8 +167,8 @@ Grid fix(const Grid& grid, double at, const LineRule& rule, const Physics& physi
     const LineAnswer a = answer(
         rule, knots, at, physics.bound({coordinates.data(), grid.axes.size()}), physics.floor);
     if (!known(a.mark)) continue;
-    const bool inside_axis = at >= axis.front() && at <= axis.back();
-    if (collected ? a.mark != Mark::measured : inside_axis && a.octaves_outside > 0) continue;
+    // A collected row keeps to itself where it ends; its holes are told by the rows around it.
+    if (collected && a.octaves_outside > 0) continue;
     out.ms[cell] = a.ms;
     out.marks[cell] = a.mark;
   }

@@ -48,8 +48,8 @@ struct AxisRule {
 
 // Requires single-column axes. NaN becomes Mark::unknown.
 Grid grid_of(const Slice& slice);
-// Off the axis' coordinates a cell is answered only where the axis' known cells say something on
-// both sides, or beyond the axis' ends.
+// At a collected coordinate, unmeasured cells are told by the rows on both sides or stay unknown;
+// elsewhere by whatever the axis knows, beyond its known cells too.
 Grid fix(const Grid& grid, double at, const LineRule& rule, const Physics& physics);
 // Needs at least one known cell; afterwards none is unknown. Where two axes can tell a cell, one
 // that interpolates wins over one that extrapolates, and of two that extrapolate the nearer has
