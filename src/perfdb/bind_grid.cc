@@ -119,7 +119,12 @@ Bound bind_grid(const Tables& tables, const ops::Op& op) {
       [&](std::span<const double> at) { return bound_at(family, op, at, tables.system()); }, floor};
   Grid grid = grid_of(*slice);
   if (family.at_least_roofline) raise_to_roofline(grid, whole);
-  const Grid at_heads = fix(grid, heads, family.fixed, whole);
+  // Rows of some head counts hold few points; the rows around them know more about their holes than
+  // their own far ends do.
+  std::vector<AxisRule> every_axis{{family.fixed}};
+  every_axis.insert(every_axis.end(), family.axes.end() - (grid.axes.size() - 1),
+                    family.axes.end());
+  const Grid at_heads = fix(filled(grid, every_axis, whole), heads, family.fixed, whole);
   if (std::all_of(at_heads.marks.begin(), at_heads.marks.end(),
                   [](Mark m) { return m == Mark::unknown; })) {
     return std::optional<Priced>();

@@ -175,23 +175,22 @@ Grid fix(const Grid& grid, double at, const LineRule& rule, const Physics& physi
   return out;
 }
 
+Grid filled(Grid grid, std::span<const AxisRule> rules, const Physics& physics) {
+  const std::vector<double> bounds = bounds_of(grid, physics);
+  while (fill(grid, bounds, rules, physics.floor)) {
+  }
+  return grid;
+}
+
 Grid complete(const Grid& grid, std::span<const AxisRule> rules, const Physics& physics) {
-  const auto fill_all = [&](Grid& g) {
-    const std::vector<double> bounds = bounds_of(g, physics);
-    while (fill(g, bounds, rules, physics.floor)) {
-    }
-  };
   // First the measured part's own holes and missing corners, so that the margin starts from whole
   // lines rather than from whatever a short line ended with.
-  Grid inner = grid;
-  fill_all(inner);
+  const Grid inner = filled(grid, rules, physics);
   std::vector<std::vector<double>> axes;
   for (std::size_t axis = 0; axis < grid.axes.size(); ++axis) {
     axes.push_back(widened(grid.axes[axis], rules[axis]));
   }
-  Grid out = spread(inner, std::move(axes));
-  fill_all(out);
-  return out;
+  return filled(spread(inner, std::move(axes)), rules, physics);
 }
 
 }  // namespace setpoint::perfdb

@@ -51,9 +51,11 @@ Grid grid_of(const Slice& slice);
 // At a collected coordinate, unmeasured cells are told by the rows on both sides or stay unknown;
 // elsewhere by whatever the axis knows, beyond its known cells too.
 Grid fix(const Grid& grid, double at, const LineRule& rule, const Physics& physics);
-// Needs at least one known cell; afterwards none is unknown. Where two axes can tell a cell, one
-// that interpolates wins over one that extrapolates, and of two that extrapolate the nearer has
-// more weight (logarithmic mean by 1 / octaves^2).
+// Without unknown cells, unless there was no known one. Where two axes can tell a cell, one that
+// interpolates wins over one that extrapolates, and of two that extrapolate the nearer has more
+// weight (logarithmic mean by 1 / octaves^2).
+Grid filled(Grid grid, std::span<const AxisRule> rules, const Physics& physics);
+// Filled, and with the rules' margins around.
 Grid complete(const Grid& grid, std::span<const AxisRule> rules, const Physics& physics);
 
 }  // namespace setpoint::perfdb
