@@ -135,7 +135,9 @@ std::vector<std::string> dispatch(const Record& r, Side phase, bool before,
     return before ? std::vector<std::string>{} : std::vector{reduce};
   }
   if (r.facts.name == "vllm") {
-    if (a > 1 && !(before && attention_reduced)) out.push_back(reduce);
+    // the sum after attention: the reference says n ranks, though only a share the same tokens
+    if (before && a > 1 && !attention_reduced) out.push_back(fmt::format("all_reduce {} {}", h, a));
+    if (!before && a > 1) out.push_back(reduce);
     if (dp > 1) out.push_back(side(1));
   } else if (r.facts.name == "sglang" && a > 1 && dp > 1) {
     out.push_back(fmt::format("{} {} {}", before ? "reduce_scatter" : "all_gather", h, a));
@@ -203,6 +205,14 @@ const std::vector<Difference> kDifferences{
        add(c, fmt::format("elementwise {}", 6 * inter), n);
        if (r.shard.tp > 1)
          add(c, fmt::format("all_reduce {} {}", r.spec.hidden, r.shard.tp), 2 * n);
+     }},
+    {"norms of queries and keys: the reference prices launches that no token adds to, in prefill",
+     [](const Record& r, Side) { return r.spec.layers.front().attention.qk_norm; },
+     [](const Record& r, Side, Counts& c) {
+       const Attention& a = r.spec.layers.front().attention;
+       const std::int64_t kv = std::max<std::int64_t>(a.kv_heads / r.shard.tp, 1);
+       add(c, fmt::format("elementwise {}", 4 * (a.heads / r.shard.tp + kv) * a.head_dim),
+           r.layers());
      }},
     {"a vocabulary cut by tp needs an all-reduce after the embedding in MLA models too",
      [](const Record& r, Side) { return r.latent() && r.shard.tp > 1; },

@@ -60,6 +60,27 @@ TEST(Plan, DenseLayerHasTwoAllReduces) {
   EXPECT_DOUBLE_EQ(count_of(p, "ar_ffn"), 64);
 }
 
+// 16 query and 2 key heads of 128 on each of 4 GPUs, read and written in 16 bits.
+TEST(Plan, NormsOfQueriesAndKeysPassOverThemOncePerLayer) {
+  const Case c = make("Qwen/Qwen3-32B", "h200_sxm", "vllm", {4});
+  const Plan p = plan(c.input());
+  EXPECT_DOUBLE_EQ(count_of(p, "qk_norm"), 64);
+  const auto at = std::find_if(p.ops.begin(), p.ops.end(),
+                               [](const PlanOp& op) { return op.name == "qk_norm"; });
+  EXPECT_DOUBLE_EQ(std::get<ops::Elementwise>(at->op).bytes_per_token, (16 + 2) * 128 * 2 * 2);
+  const Case plain = make("meta-llama/Meta-Llama-3.1-8B", "h200_sxm", "vllm", {});
+  EXPECT_DOUBLE_EQ(count_of(plan(plain.input()), "qk_norm"), 0);
+}
+
+TEST(Plan, TheSumAfterAttentionSpansTheRanksThatShareIt) {
+  const Case c = make("Qwen/Qwen3-235B-A22B-FP8", "h200_sxm", "vllm", {4, 1, 2, 1, 8, 1});
+  const Plan p = plan(c.input());
+  const auto at = std::find_if(p.ops.begin(), p.ops.end(),
+                               [](const PlanOp& op) { return op.name == "ar_attention"; });
+  ASSERT_NE(at, p.ops.end());
+  EXPECT_EQ(std::get<ops::CustomAllReduce>(at->op).ranks, 4);
+}
+
 TEST(Plan, LatentModelOnVllmHasTwoAllReducesALayerAndDenseFirstLayers) {
   const Case c = make("deepseek-ai/DeepSeek-V3", "h200_sxm", "vllm", {8, 1, 1, 1, 8, 1});
   const Plan p = plan(c.input());

@@ -47,7 +47,8 @@ inline void spoil_model(const Subject& s) {
 }
 
 // Every prefill attention carries four element-wise operators, twelve with q/k norms, whose bytes
-// do not grow with the tokens: launches alone, x 1.1.
+// do not grow with the tokens: launches alone, x 1.1. They stand for our q/k norm of every token;
+// decode has no such norm.
 inline model::PlanOp attention_extras(const Subject& s, double layers) {
   const model::Attention& a = s.model.layers.front().attention;
   model::PlanOp extras;
@@ -107,9 +108,14 @@ inline void spoil_plan(const Subject& s, model::Plan& plan) {
       op.phase = model::Phase::decode;
       plan.weights -= head_bytes(op);
     }
+    // The sum after attention spans every rank of the expert group.
+    if (auto* sum = std::get_if<ops::CustomAllReduce>(&op.op)) {
+      if (s.model.is_moe() && op.name == "ar_attention") sum->ranks = s.shard.tp * s.shard.dp;
+    }
     // Hand-overs between stages always cross nodes.
     if (auto* p2p = std::get_if<ops::P2p>(&op.op)) p2p->span = s.system.node.gpus + 1;
   }
+  drop(plan.ops, [](const model::PlanOp& op) { return op.name == "qk_norm"; });
   if (!s.mla() || s.framework == "vllm") plan.ops.push_back(attention_extras(s, layers));
   if (s.mla()) {
     drop(plan.ops, [](const model::PlanOp& op) { return op.name == "embedding_ar"; });

@@ -5,6 +5,12 @@
 #include "model/weights.h"
 
 namespace setpoint::model::blocks {
+namespace {
+
+// An RMS norm of queries and keys, per head or over all: both are read and written in 16 bits.
+double norm_bytes(std::int64_t width) { return 2 * 2 * static_cast<double>(width); }
+
+}  // namespace
 
 void gqa(Emitter& out, const LayerGroup& layer) {
   const Attention& a = layer.attention;
@@ -17,6 +23,7 @@ void gqa(Emitter& out, const LayerGroup& layer) {
 
   out.add("add_norm_1", norm(h));
   out.add("qkv_gemm", ops::Gemm{p.attn_q, q_width + kv_heads * (a.head_dim + a.v_head_dim), h});
+  if (a.qk_norm) out.add("qk_norm", ops::Elementwise{norm_bytes((heads + kv_heads) * a.head_dim)});
   out.add("attention", ops::ContextAttention{heads, kv_heads, a.head_dim, a.window, p.kv, p.fmha},
           {.drive = Drive::prompts, .phase = Phase::prefill});
   out.add("attention", ops::GenerationAttention{heads, kv_heads, a.head_dim, a.window, p.kv},

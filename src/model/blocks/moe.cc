@@ -129,7 +129,8 @@ void moe_ffn(Emitter& out, const LayerGroup& layer) {
   const ops::Quant format = out.in.precision.moe;
   const Group group{s.moe_tp * s.moe_ep, s.tp, s.dp, s.cp};
   const Sides collectives = sides(out.in.framework.dispatch_for(out.in.system), group, format);
-  if (collectives.attention_all_reduce) all_reduce(out, "ar_attention", group.ranks);
+  // only the ranks that share attention hold parts of the same tokens' sums
+  if (collectives.attention_all_reduce) all_reduce(out, "ar_attention", group.attention);
   out.add("add_norm_2", norm(h));
   out.add("router_gemm", ops::Gemm{ops::Quant::bfloat16, f.experts, h}, {.overlap = Lane::routed});
   before(out, group, collectives);
