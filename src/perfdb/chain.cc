@@ -26,13 +26,17 @@ base::Version order(const std::string& version) {
 // Collective libraries appear as frameworks in the store; they serve nothing.
 bool serves(const std::string& framework) { return framework != "nccl" && framework != "oneccl"; }
 
-// Between GPUs: octaves of memory bandwidth and of bf16 peak, another architecture counting for
-// more than any two of the same.
+// Kernels carry over between GPUs of one architecture only; a GPU whose compute capability is not
+// known has no sister.
+bool same_architecture(const hw::System& a, const hw::System& b) {
+  return a.gpu.sm != 0 && a.gpu.sm / 10 == b.gpu.sm / 10;
+}
+
+// Between GPUs of one architecture: octaves of memory bandwidth and of bf16 peak.
 double distance(const hw::System& a, const hw::System& b) {
-  constexpr double kOtherArchitecture = 8;
   const double bw = std::log2(a.gpu.memory_bw.value() / b.gpu.memory_bw.value());
   const double peak = std::log2(a.gpu.peak[0].value() / b.gpu.peak[0].value());
-  return std::hypot(bw, peak) + (a.gpu.sm / 10 == b.gpu.sm / 10 ? 0 : kOtherArchitecture);
+  return std::hypot(bw, peak);
 }
 
 bool alone(const ops::Op& op) {
@@ -88,7 +92,9 @@ Result<Chain::Sisters> Chain::find_sisters() const {
   std::vector<hw::System> systems;
   for (const std::string& name : names) {
     const auto system = hw::find_system(name);
-    if (system.ok() && name != system_.name) systems.push_back(*system);
+    if (system.ok() && name != system_.name && same_architecture(*system, system_)) {
+      systems.push_back(*system);
+    }
   }
   std::stable_sort(systems.begin(), systems.end(), [&](const auto& a, const auto& b) {
     return distance(a, system_) < distance(b, system_);

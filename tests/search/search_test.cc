@@ -234,18 +234,20 @@ TEST(Search, DecodeWorkersMayRunOnOtherGpus) {
   EXPECT_EQ(*again->estimate, rows[0]);
 }
 
-TEST(Search, AnUnknownGpuIsRefusedAndOneDescribedIsNeverCalledMeasured) {
+TEST(Search, AnUnknownGpuIsRefusedAndOneDescribedIsAnsweredByRoofline) {
   SearchRequest request = make_request("Qwen/Qwen3-8B", "a40", 4);
   const auto refused = setpoint::search::search(request);
   ASSERT_FALSE(refused.ok());
   EXPECT_EQ(refused.error().code, ErrorCode::bad_input);
   EXPECT_NE(refused.error().text.find("a30"), std::string::npos) << refused.error().text;
-  request.subject.system_spec = "mem=48,bw=696,bf16=149.7";
-  const SearchResult rooflines = must(request);
-  ASSERT_TRUE(rooflines.best);
-  EXPECT_DOUBLE_EQ(all_rows(rooflines)[0].performance.evidence[5], 1);
-  // With tables at hand other GPUs' are borrowed; nothing ever counts as measured on this one.
+  // Nothing says which architecture it is, so no GPU's kernels are taken for its own.
   request.subject.data = perfdb::DataMode::hybrid;
+  request.subject.system_spec = "mem=48,bw=696,bf16=149.7";
+  const SearchResult described = must(request);
+  ASSERT_TRUE(described.best);
+  EXPECT_DOUBLE_EQ(all_rows(described)[0].performance.evidence[5], 1);
+  // An A40 is of compute capability 8.6: told so, tables of Ampere and Ada stand in, and say so.
+  request.subject.system_spec = "mem=48,bw=696,bf16=149.7,sm=86";
   const auto shares = all_rows(must(request))[0].performance.evidence;
   EXPECT_NEAR(shares[3] + shares[4] + shares[5], 1, 1e-9);
 }
