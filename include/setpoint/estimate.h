@@ -4,7 +4,9 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "setpoint/model.h"
@@ -14,6 +16,12 @@ namespace setpoint {
 
 enum class Mode : std::uint8_t { agg, disagg, static_batch };
 inline constexpr std::array<std::string_view, 3> kModeNames{"agg", "disagg", "static"};
+constexpr std::optional<Mode> mode_named(std::string_view name) {
+  for (std::size_t i = 0; i < kModeNames.size(); ++i) {
+    if (kModeNames[i] == name) return static_cast<Mode>(i);
+  }
+  return std::nullopt;
+}
 enum class Role : std::uint8_t { mixed, prefill, decode };
 inline constexpr std::array<std::string_view, 3> kRoleNames{"mixed", "prefill", "decode"};
 

@@ -57,7 +57,8 @@ struct SearchRequest {
 struct ResolvedFramework {
   std::string name, version;
   std::string note;            // the asked version had no tables, or other facts were taken; or ""
-  bool has_tables = false;     // false: embedded model and roofline only
+  bool has_tables = false;     // of its own on `system`
+  bool borrows = false;        // without its own: those of other systems and frameworks
   model::Precision precision;  // on `system`; decode workers elsewhere say theirs
 };
 struct Resolved {
@@ -86,7 +87,7 @@ struct NoAnswer {
 };
 
 struct Stats {
-  std::int64_t points = 0;      // (layout, batch, chunk) estimated
+  std::int64_t points = 0;      // deployments priced; disaggregated: one for each decode point
   std::int64_t candidates = 0;  // = met + the sum of the buckets
   std::int64_t met = 0;         // candidates that meet the SLA
   double wall_ms = 0, load_ms = 0;

@@ -99,27 +99,20 @@ std::vector<std::string> JsonView::keys() const {
 Result<std::int64_t> JsonView::integer(std::int64_t least, std::int64_t most) const {
   const std::string wanted =
       fmt::format("expected a whole number from {} to {}, found ", least, most);
-  double number = 0;
-  if (value_->is_number_unsigned()) {
-    const auto big = value_->get<std::uint64_t>();
-    if (big > static_cast<std::uint64_t>(INT64_MAX)) return error(wanted + shown(*value_));
-    const auto exact = static_cast<std::int64_t>(big);
-    if (exact < least || exact > most) return error(wanted + shown(*value_));
-    return exact;
-  }
-  if (value_->is_number_integer()) {
-    const auto exact = value_->get<std::int64_t>();
-    if (exact < least || exact > most) return error(wanted + shown(*value_));
-    return exact;
-  }
-  if (!value_->is_number_float()) return error(wanted + shown(*value_));
-  number = value_->get<double>();
   constexpr double kExactDoubles = 9007199254740992.0;  // 2^53
-  if (!std::isfinite(number) || number != std::floor(number) || std::fabs(number) > kExactDoubles ||
-      number < static_cast<double>(least) || number > static_cast<double>(most)) {
-    return error(wanted + shown(*value_));
+  std::optional<std::int64_t> found;
+  if (value_->is_number_unsigned() && value_->get<std::uint64_t>() <= std::uint64_t(INT64_MAX)) {
+    found = value_->get<std::int64_t>();
+  } else if (value_->is_number_integer() && !value_->is_number_unsigned()) {
+    found = value_->get<std::int64_t>();
+  } else if (value_->is_number_float()) {
+    const double number = value_->get<double>();
+    if (std::fabs(number) <= kExactDoubles && number == std::floor(number)) {
+      found = static_cast<std::int64_t>(number);
+    }
   }
-  return static_cast<std::int64_t>(number);
+  if (found && *found >= least && *found <= most) return *found;
+  return error(wanted + shown(*value_));
 }
 
 Result<double> JsonView::number(double least, double most) const {

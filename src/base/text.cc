@@ -37,6 +37,25 @@ std::string join(std::span<const std::string> parts, std::string_view separator)
   return fmt::format("{}", fmt::join(parts, separator));
 }
 
+std::string grouped(std::int64_t number) {
+  std::string digits = fmt::format("{}", number);
+  const int first = number < 0 ? 1 : 0;
+  for (int at = static_cast<int>(digits.size()) - 3; at > first; at -= 3) {
+    digits.insert(static_cast<std::size_t>(at), ",");
+  }
+  return digits;
+}
+
+std::string count_of(std::int64_t number, std::string_view noun) {
+  return fmt::format("{} {}{}", grouped(number), noun, number == 1 ? "" : "s");
+}
+
+std::pair<std::string, std::optional<std::string>> split_pair(const std::string& text) {
+  const std::size_t equals = text.find('=');
+  if (equals == std::string::npos) return {text, std::nullopt};
+  return {text.substr(0, equals), text.substr(equals + 1)};
+}
+
 std::vector<std::string> nearest(std::string_view wrong, std::span<const std::string> known,
                                  std::size_t most) {
   constexpr std::size_t kLongestCompared = 200;  // hostile input must not cost quadratic time

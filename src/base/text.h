@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Small text helpers for messages: the nearest known names to a wrong one.
+// Small text helpers for messages and for what people type.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace setpoint::base {
@@ -20,5 +23,10 @@ std::string unknown_name(std::string_view what, std::string_view wrong,
 std::string lower(std::string_view text);
 // "a, b, c"
 std::string join(std::span<const std::string> parts, std::string_view separator = ", ");
+
+std::string grouped(std::int64_t number);                          // "18,234"
+std::string count_of(std::int64_t number, std::string_view noun);  // "1 GPU", "32 GPUs"
+// "KEY=VALUE" at the first '='; without one the value is missing.
+std::pair<std::string, std::optional<std::string>> split_pair(const std::string& text);
 
 }  // namespace setpoint::base

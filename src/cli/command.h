@@ -42,7 +42,7 @@ std::span<const Command> commands();
 
 // The flags of a command, those that every command has included.
 struct Common {
-  bool json = false, quiet = false;
+  bool json = false, quiet = false, help = false;
   int verbose = 0;
 };
 void declare_common(Flags& flags, Common& common);

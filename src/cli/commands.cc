@@ -43,9 +43,9 @@ std::span<const Command> commands() { return kCommands; }
 void declare_common(Flags& flags, Common& common) {
   flags.group("Every command");
   flags.toggle("--json", common.json, "One JSON document on standard output, nothing else there");
-  flags.toggle("-q,--quiet", common.quiet, "No notes on standard error");
-  flags.counter("-v,--verbose", common.verbose, "More notes on standard error");
-  flags.help_flag();
+  flags.toggle("--quiet", common.quiet, "No notes on standard error", 'q');
+  flags.counter("--verbose", common.verbose, "More notes on standard error", 'v');
+  flags.toggle("--help", common.help, "Print this help and exit", 'h');
 }
 
 }  // namespace setpoint::cli

@@ -19,14 +19,4 @@ Result<perfdb::Store> open_database(const std::string& file) {
   return perfdb::Store::open(*found);
 }
 
-std::string grouped(std::int64_t number) {
-  std::string digits = std::to_string(number);
-  constexpr std::size_t kGroup = 3;
-  for (std::size_t at = digits.size(); at > kGroup;) {
-    at -= kGroup;
-    digits.insert(at, ",");
-  }
-  return digits;
-}
-
 }  // namespace setpoint::cli

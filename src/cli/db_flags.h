@@ -13,7 +13,4 @@ void declare_database(Flags& flags, std::string& file);  // --db
 // The file given, else the one found; an error says how to make one.
 Result<perfdb::Store> open_database(const std::string& file);
 
-// 12345678 -> "12,345,678"
-std::string grouped(std::int64_t number);
-
 }  // namespace setpoint::cli

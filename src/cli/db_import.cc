@@ -35,8 +35,8 @@ base::Json csv_json(const std::string& path, const perfdb::Csv& csv) {
 
 std::string csv_text(const std::string& path, const perfdb::Csv& csv) {
   std::string text = fmt::format("{}: {} of {} lines imported, {} duplicates, {} bad\n", path,
-                                 grouped(csv.rows_kept), grouped(csv.rows_read),
-                                 grouped(csv.duplicates), csv.rejected.size());
+                                 base::grouped(csv.rows_kept), base::grouped(csv.rows_read),
+                                 base::grouped(csv.duplicates), csv.rejected.size());
   for (std::size_t i = 0; i < csv.rejected.size() && i < kMostNamed; ++i) {
     text += fmt::format("  line {}: {}\n", csv.rejected[i].line, csv.rejected[i].reason);
   }

@@ -4,11 +4,12 @@
 
 #include <algorithm>
 #include <map>
+#include <memory>
 
-#include "base/json.h"
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/db_flags.h"
+#include "cli/list.h"
 
 namespace setpoint::cli {
 namespace {
@@ -17,70 +18,59 @@ struct Options {
   std::string database, system;
 };
 
-struct Sum {
-  std::int64_t tables = 0, rows = 0, rejected = 0, duplicates = 0;
-};
+constexpr std::array kColumns{ListColumn{"system", "system"}, ListColumn{"framework", "framework"},
+                              ListColumn{"version", "version"}, ListColumn{"tables", "tables"},
+                              ListColumn{"rows", "rows"}};
+constexpr std::array kOpColumns{
+    ListColumn{"framework", "framework"},  ListColumn{"version", "version"},
+    ListColumn{"op", "operator"},          ListColumn{"rows", "rows"},
+    ListColumn{"duplicates", "duplicate"}, ListColumn{"snapshot", "from", "", 1}};
 
-using Key = std::vector<std::string>;  // system, framework, version [, op, snapshot]
-
-std::map<Key, Sum> sums(const std::vector<perfdb::SourceInfo>& sources, bool by_op) {
-  std::map<Key, Sum> all;
+// One row for each version of a framework on a system, of one system also by operator.
+base::Json sums(const std::vector<perfdb::SourceInfo>& sources, bool by_op) {
+  std::map<Strings, base::Json> all;
+  const auto add = [](base::Json& row, const char* name, std::int64_t value) {
+    row[name] = row.value(name, std::int64_t{0}) + value;
+  };
   for (const perfdb::SourceInfo& source : sources) {
     const perfdb::Provenance& from = source.provenance;
-    Key key{from.system, from.framework, from.version};
+    Strings key{from.system, from.framework, from.version};
     if (by_op) key.insert(key.end(), {source.op, from.snapshot});
-    Sum& sum = all[key];
-    ++sum.tables;
-    sum.rows += source.rows_kept;
-    sum.rejected += source.rows_rejected;
-    sum.duplicates += source.duplicates;
+    base::Json& row = all[key];
+    for (std::size_t i = 0; i < key.size(); ++i) {
+      row[std::array{"system", "framework", "version", "op", "snapshot"}[i]] = key[i];
+    }
+    add(row, "tables", 1);
+    add(row, "rows", source.rows_kept);
+    add(row, "rows_rejected", source.rows_rejected);
+    add(row, "duplicates", source.duplicates);
   }
-  return all;
-}
-
-base::Json json(const std::map<Key, Sum>& all) {
-  constexpr const char* kNames[] = {"system", "framework", "version", "op", "snapshot"};
-  base::Json list = base::Json::array();
-  for (const auto& [key, sum] : all) {
-    base::Json row;
-    for (std::size_t i = 0; i < key.size(); ++i) row[kNames[i]] = key[i];
-    row["tables"] = sum.tables;
-    row["rows"] = sum.rows;
-    row["rows_rejected"] = sum.rejected;
-    row["duplicates"] = sum.duplicates;
-    list.push_back(row);
-  }
-  return list;
-}
-
-std::string text(const std::map<Key, Sum>& all, bool by_op) {
-  std::string lines = by_op ? fmt::format("{:<10}{:<18}{:<26}{:>12}{:>11}  {}\n", "framework",
-                                          "version", "operator", "rows", "duplicate", "from")
-                            : fmt::format("{:<22}{:<12}{:<18}{:>8}{:>14}\n", "system", "framework",
-                                          "version", "tables", "rows");
-  Sum total;
-  for (const auto& [key, sum] : all) {
-    lines += by_op ? fmt::format("{:<10}{:<18}{:<26}{:>12}{:>11}  {}\n", key[1], key[2], key[3],
-                                 grouped(sum.rows), grouped(sum.duplicates), key[4])
-                   : fmt::format("{:<22}{:<12}{:<18}{:>8}{:>14}\n", key[0], key[1], key[2],
-                                 sum.tables, grouped(sum.rows));
-    total.tables += sum.tables;
-    total.rows += sum.rows;
-  }
-  return lines + fmt::format("{} tables, {} rows\n", grouped(total.tables), grouped(total.rows));
+  base::Json rows = base::Json::array();
+  for (const auto& [key, row] : all) rows.push_back(row);
+  return rows;
 }
 
 Result<int> list(const Options& options, const Console& console) {
   SP_TRY(const perfdb::Store store, open_database(options.database));
-  SP_TRY(const std::vector<std::string> systems, store.systems());
+  SP_TRY(const Strings systems, store.systems());
   const bool by_op = !options.system.empty();
   if (by_op && std::find(systems.begin(), systems.end(), options.system) == systems.end()) {
     return Error::bad_input(base::unknown_name("system", options.system, systems));
   }
   SP_TRY(const std::vector<perfdb::SourceInfo> sources, store.sources(options.system, ""));
-  const auto all = sums(sources, by_op);
-  const base::Json document{{"database", store.file().string()}, {"tables", json(all)}};
-  SP_CHECK(console.print(console.json ? document.dump(2) + "\n" : text(all, by_op)));
+  const base::Json rows = sums(sources, by_op);
+  if (console.json) {
+    const base::Json document{{"database", store.file().string()}, {"tables", rows}};
+    SP_CHECK(console.print(document.dump(2) + "\n"));
+    return kDone;
+  }
+  std::int64_t measured = 0;
+  for (const perfdb::SourceInfo& source : sources) measured += source.rows_kept;
+  std::string text = by_op ? list_text(console.screen, rows, kOpColumns)
+                           : list_text(console.screen, rows, kColumns);
+  text += fmt::format("{}, {}\n", base::count_of(std::int64_t(sources.size()), "table"),
+                      base::count_of(measured, "row"));
+  SP_CHECK(console.print(text));
   return kDone;
 }
 

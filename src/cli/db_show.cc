@@ -4,12 +4,14 @@
 
 #include <algorithm>
 #include <limits>
+#include <memory>
 
 #include "base/json.h"
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/db_flags.h"
 #include "perfdb/rows.h"
+#include "report/table.h"
 
 namespace setpoint::cli {
 namespace {
@@ -22,15 +24,18 @@ struct Options {
   bool csv = false;
 };
 
+constexpr std::array kLimitFields{
+    base::Field<Options>{"limit", &Options::limit, 0, 2e9, "ROWS", "Rows to show; 0 = all"}};
+
 Result<perfdb::RowFilter> filter_of(const Options& options) {
   perfdb::RowFilter filter = options.filter;
   for (const std::string& condition : options.where) {
-    const std::size_t at = condition.find('=');
-    if (at == std::string::npos) {
+    const auto [column, value] = base::split_pair(condition);
+    if (!value) {
       return Error::bad_input(
           fmt::format("--where \"{}\" is not COLUMN=VALUE, e.g. gemm_dtype=fp8", condition));
     }
-    filter.where.emplace_back(condition.substr(0, at), condition.substr(at + 1));
+    filter.where.emplace_back(column, *value);
   }
   return filter;
 }
@@ -41,31 +46,12 @@ std::string csv_text(const perfdb::RowTable& table) {
   return text;
 }
 
-std::string aligned(const perfdb::RowTable& table) {
-  std::vector<std::size_t> width(table.columns.size());
-  const auto widen = [&width](const std::vector<std::string>& cells) {
-    for (std::size_t i = 0; i < cells.size(); ++i) width[i] = std::max(width[i], cells[i].size());
-  };
-  widen(table.columns);
-  for (const auto& row : table.rows) widen(row);
-  std::string text;
-  const auto line = [&](const std::vector<std::string>& cells) {
-    for (std::size_t i = 0; i < cells.size(); ++i) {
-      text += fmt::format("{}{:>{}}", i == 0 ? "" : "  ", cells[i], width[i]);
-    }
-    text += "\n";
-  };
-  line(table.columns);
-  for (const auto& row : table.rows) line(row);
-  return text;
-}
-
 base::Json json(const perfdb::RowTable& table) {
   return {{"matching", table.matching}, {"columns", table.columns}, {"rows", table.rows}};
 }
 
 // Columns that are the same in every row are said once, above the table: it fits the terminal.
-std::string compact(perfdb::RowTable table) {
+std::string compact(const report::Screen& screen, perfdb::RowTable table) {
   std::string fixed;
   for (std::size_t i = table.columns.size() - 1; i-- > 0;) {
     const std::string value = table.rows.front()[i];
@@ -78,7 +64,13 @@ std::string compact(perfdb::RowTable table) {
     table.columns.erase(table.columns.begin() + at);
     for (auto& row : table.rows) row.erase(row.begin() + at);
   }
-  return fixed + "\n" + aligned(table);
+  std::vector<report::Column> columns;
+  for (std::size_t i = 0; i < table.columns.size(); ++i) {
+    report::Column& column = columns.emplace_back();
+    column.head = table.columns[i];
+    for (const auto& row : table.rows) column.cells.push_back(row[i]);
+  }
+  return fixed + "\n" + report::table(screen, std::move(columns));
 }
 
 Result<int> show(const Options& options, const Console& console) {
@@ -92,11 +84,11 @@ Result<int> show(const Options& options, const Console& console) {
   } else if (options.csv) {
     SP_CHECK(console.print(csv_text(table)));
   } else if (!table.rows.empty()) {
-    SP_CHECK(console.print(compact(table)));
+    SP_CHECK(console.print(compact(console.screen, table)));
   }
   if (table.matching > table.rows.size()) {
     console.note(fmt::format("{} of {} rows; --limit 0 shows all", table.rows.size(),
-                             grouped(static_cast<std::int64_t>(table.matching))));
+                             base::grouped(static_cast<std::int64_t>(table.matching))));
   }
   if (table.matching == 0) console.note("no measured row matches");
   return table.matching == 0 ? kNo : kDone;
@@ -112,8 +104,7 @@ Action db_show_command(Flags& flags) {
   flags.text("--framework", options->filter.framework, "NAME", "Only this framework");
   flags.text("--version", options->filter.version, "VERSION", "Only this version of it");
   flags.texts("--where", options->where, "COLUMN=VALUE", "Only rows with this value");
-  flags.integer("--limit", options->limit, {0, std::numeric_limits<std::int32_t>::max()}, "ROWS",
-                "Rows to show; 0 = all");
+  flags.numbers(kLimitFields, *options);
   flags.toggle("--csv", options->csv, "As CSV that `db import` reads");
   declare_database(flags, options->database);
   return [options](const Console& console) { return show(*options, console); };

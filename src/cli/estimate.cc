@@ -4,20 +4,19 @@
 
 #include <fmt/format.h>
 
-#include <fstream>
 #include <memory>
+#include <sstream>
 
-#include "base/json.h"
+#include "base/text.h"
 #include "cli/command.h"
 #include "cli/request_lines.h"
 #include "cli/subject_flags.h"
 #include "report/estimate_text.h"
 #include "report/json.h"
+#include "search/inputs.h"
 
 namespace setpoint::cli {
 namespace {
-
-constexpr Numbers kShares{0.01, 1};
 
 struct Inputs {
   SubjectFlags shared;
@@ -26,45 +25,55 @@ struct Inputs {
 };
 
 void declare(Flags& flags, Inputs& in) {
-  search::WorkerSpec& w = in.request.worker;
   flags.group("Configuration");
   flags.choice("--mode", in.mode, {"agg", "disagg", "static"}, "How requests are served");
-  flags.integer("--tp", w.tp, kWidths, "N", "Tensor parallel");
-  flags.integer("--pp", w.pp, kWidths, "N", "Pipeline parallel");
-  flags.integer("--dp", w.dp, kWidths, "N", "Data-parallel attention");
-  flags.integer("--cp", w.cp, kWidths, "N", "Context parallel");
-  flags.integer("--ep", w.moe_ep, kWidths, "N", "Expert parallel; missing: follows from --moe-tp");
-  flags.integer("--moe-tp", w.moe_tp, kWidths, "N", "Cut of each expert; missing: from --ep");
-  flags.integer("--batch", w.batch, kCounts, "N", "Requests at once per rank; or:");
-  flags.integer("--concurrency", in.request.concurrency, kCounts, "C",
-                "Requests in flight over the deployment");
-  flags.integer("--gpus", in.request.gpus, kWidths, "N", "Count rates per GPU over these");
+  flags.numbers(search::kWorkerFields, in.request.worker);
+  flags.numbers(search::kRequestFields, in.request);
   flags.text("--prefill", in.prefill, "K=V,..", "disagg: tp=1,pp=1,dp=1,ep=1,batch=1,workers=3");
   flags.text("--decode", in.decode, "K=V,..", "disagg: likewise");
-  flags.text("--decode-system", in.shared.decode_system, "GPU", "Other GPUs for decode workers");
-  in.shared.declare(flags, "vllm");
-  search::EngineSettings& s = in.request.settings;
+  in.shared.declare_decode_system(flags);
+  in.shared.declare(flags);
   flags.group("Engine settings (default: the framework's)");
-  flags.integer("--chunk-tokens", s.chunk_tokens, kTokens, "N", "Prompt tokens of one step");
-  flags.integer("--max-num-tokens", s.max_num_tokens, kTokens, "N", "All tokens of one step");
-  flags.integer("--max-num-seqs", s.max_num_seqs, kCounts, "N", "Requests at once per rank");
-  flags.number("--memory-fraction", s.memory_fraction, kShares, "X", "Share of GPU memory");
-  flags.integer("--kv-tokens", s.kv_tokens, {1, 1'000'000'000'000}, "N",
-                "The engine's own KV pool figure, per rank");
+  flags.numbers(search::kEngineFields, in.request.settings);
   flags.group("Output");
   flags.toggle("--breakdown", in.request.breakdown, "Every operator's time");
   flags.text("--requests", in.requests, "FILE",
              "Instead: a JSON request a line (-: standard input)");
+  flags.instead_of_required("--requests");
+}
+
+// "tp=2,dp=2,ep=4,batch=96,workers=1"
+Result<search::WorkerSpec> parse_worker(const std::string& flag, const std::string& text) {
+  search::WorkerSpec worker;
+  std::istringstream parts(text);
+  for (std::string part; std::getline(parts, part, ',');) {
+    const auto [name, value] = base::split_pair(part);
+    Strings known;
+    const search::Field<search::WorkerSpec>* found = nullptr;
+    const auto look = [&](const auto& fields) {
+      for (const auto& field : fields) {
+        known.push_back(field.flag());
+        if (known.back() == name) found = &field;
+      }
+    };
+    look(search::kWorkerFields);
+    look(search::kPoolFields);
+    if (found == nullptr) {
+      return Error::bad_input(flag + ": " + base::unknown_name("key", name, known));
+    }
+    const auto number = base::parse_number(value.value_or(""), found->range());
+    if (!number) return number.error().at(flag + ": " + name);
+    found->set(worker, *number);
+  }
+  return worker;
 }
 
 Result<search::EstimateRequest> request_of(const Inputs& in) {
   search::EstimateRequest request = in.request;
   SP_TRY(request.subject, in.shared.resolve());
-  request.framework = in.shared.framework;
+  if (in.shared.framework != "all") request.framework = in.shared.framework;
   request.decode_system = in.shared.decode_system;
-  for (std::size_t i = 0; i < kModeNames.size(); ++i) {
-    if (kModeNames[i] == in.mode) request.mode = static_cast<Mode>(i);
-  }
+  request.mode = *mode_named(in.mode);
   const bool disagg = request.mode == Mode::disagg;
   if (disagg != !in.prefill.empty() || disagg != !in.decode.empty()) {
     return Error::bad_input(
@@ -79,9 +88,17 @@ Result<search::EstimateRequest> request_of(const Inputs& in) {
   return request;
 }
 
-Result<int> run_estimate(const Inputs& in, const std::vector<std::string>& assumed,
-                         const Console& console) {
-  if (!in.requests.empty()) return answer_lines(in.requests, console);
+Result<int> answer_requests(const std::string& path, const Console& console) {
+  search::Estimator estimator;
+  return answer_lines(path, console, [&](const base::JsonView& line) -> Result<base::Json> {
+    SP_TRY(const search::EstimateRequest request, search::parse_request(line));
+    SP_TRY(const search::EstimateAnswer answer, estimator.answer(request));
+    return report::answer_json(answer);
+  });
+}
+
+Result<int> run_estimate(const Inputs& in, const Strings& assumed, const Console& console) {
+  if (!in.requests.empty()) return answer_requests(in.requests, console);
   SP_TRY(const search::EstimateRequest request, request_of(in));
   SP_TRY(const search::EstimateAnswer answer, search::estimate(request));
   SP_CHECK(console.print(console.json
@@ -95,7 +112,6 @@ Result<int> run_estimate(const Inputs& in, const std::vector<std::string>& assum
 Action estimate_command(Flags& flags) {
   auto in = std::make_shared<Inputs>();
   declare(flags, *in);
-  flags.instead_of_required("--requests");
   return
       [in, &flags](const Console& console) { return run_estimate(*in, assumed(flags), console); };
 }

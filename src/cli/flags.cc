@@ -3,241 +3,181 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
-#include <charconv>
-#include <cmath>
-#include <map>
 
 #include "base/text.h"
+#include "report/text.h"
 
 namespace setpoint::cli {
 namespace {
 
-constexpr std::size_t kLongestShown = 60;
-constexpr std::size_t kNameColumn = 34;  // of the help
+constexpr int kNameColumn = 34, kColumns = 100;  // of the help
 
-std::string quoted(const std::string& text) {
-  std::string shown = text.substr(0, kLongestShown);
-  for (char& c : shown) {
-    if (static_cast<unsigned char>(c) < ' ' || c == '\x7f') c = '?';  // one line, no escapes
-  }
-  return fmt::format("\"{}\"{}", shown, text.size() > kLongestShown ? "..." : "");
-}
+bool is_argument(const Flag& flag) { return !flag.name.starts_with('-'); }
 
-template <class T>
-T unwrap(Result<T> result) {
-  if (!result.ok()) throw CLI::ValidationError(result.error().text);
-  return std::move(result).value();
+std::string help_line(const Flag& flag) {
+  std::string left = flag.letter != 0 ? fmt::format("  -{}, {}", flag.letter, flag.name)
+                                      : fmt::format("  {}", flag.name);
+  if (!flag.unit.empty() && !is_argument(flag)) left += " " + flag.unit;
+  if (!flag.fallback.empty()) left += fmt::format(" [{}]", flag.fallback);
+  const bool apart = left.size() + 1 >= kNameColumn;
+  const std::string help = report::wrapped(flag.help, kColumns, kNameColumn);
+  return apart ? left + "\n" + help : left + help.substr(left.size());
 }
 
 }  // namespace
 
-Result<double> parse_number(const std::string& text, Numbers range) {
-  const std::string digits = text.starts_with('+') ? text.substr(1) : text;
-  double value = 0;
-  const auto [end, code] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-  if (code == std::errc() && end == digits.data() + digits.size() && value >= range.least &&
-      value <= range.most) {
-    return value;
-  }
-  return Error::bad_input(fmt::format("expected a number from {} to {}, found {}", range.least,
-                                      range.most, quoted(text)));
-}
-
-// Also the forms 1e6 and 4096.0, as long as the value is whole.
-Result<std::int64_t> parse_integer(const std::string& text, Integers range) {
-  const auto number =
-      parse_number(text, {static_cast<double>(range.least), static_cast<double>(range.most)});
-  if (number && *number == std::floor(*number)) return static_cast<std::int64_t>(*number);
-  return Error::bad_input(fmt::format("expected a whole number from {} to {}, found {}",
-                                      range.least, range.most, quoted(text)));
-}
-
-struct Flags::Impl {
-  CLI::App app;
-  std::string heading = "Options";
-  std::vector<std::string> required;
-  std::string alternative;
-  std::map<std::string, std::vector<std::string>> values;
-
-  CLI::Option* add(const std::string& name, const std::string& unit, const std::string& help,
-                   std::function<void(const std::string&)> set) {
-    auto* option = app.add_option_function<std::string>(
-        name,
-        [name, set = std::move(set)](const std::string& text) {
-          try {
-            set(text);
-          } catch (const CLI::ValidationError& e) {
-            throw CLI::ValidationError(fmt::format("{}: {}", name, e.what()));
-          }
-        },
-        help);
-    return option->type_name(unit)->group(heading);
-  }
-
-  // Names that an unknown flag may have meant.
-  std::vector<std::string> names() const {
-    std::vector<std::string> out;
-    for (const CLI::Option* option : app.get_options()) {
-      for (const std::string& name : option->get_lnames()) out.push_back("--" + name);
-    }
-    return out;
-  }
-
-  Result<void> check() const {
-    for (const std::string& extra : app.remaining()) {
-      if (!extra.starts_with('-')) {
-        return Error::bad_input(fmt::format("unexpected argument {}", quoted(extra)));
-      }
-      return Error::bad_input(
-          base::unknown_name("flag", extra.substr(0, extra.find('=')), names()));
-    }
-    if (!alternative.empty() && app.get_option(alternative)->count() > 0) return {};
-    for (const std::string& name : required) {
-      if (app.get_option(name)->count() == 0) {
-        return Error::bad_input(fmt::format("{} is required (see --help)", name));
-      }
-    }
-    return {};
-  }
-};
-
-Flags::Flags(const std::string& command, const std::string& summary, const std::string& example)
-    : impl_(std::make_unique<Impl>()) {
-  impl_->app.name(command);
-  impl_->app.description(summary);
-  impl_->app.footer("Example:\n  " + example);
-  impl_->app.allow_extras();
-  impl_->app.get_formatter()->column_width(kNameColumn);
-  impl_->app.set_help_flag();  // declared by help_flag(), so that it stands last
-}
-Flags::~Flags() = default;
-
-void Flags::group(const std::string& heading) { impl_->heading = heading; }
-
-std::string Flags::shown_number(double value) { return fmt::format("{}", value); }
-
-void Flags::add_integer(const std::string& name, std::function<void(std::int64_t)> set,
-                        Integers range, const std::string& unit, const std::string& fallback,
-                        const std::string& help) {
-  impl_
-      ->add(name, unit, help,
-            [set = std::move(set), range](const std::string& text) {
-              set(unwrap(parse_integer(text, range)));
-            })
-      ->default_str(fallback);
-}
-
-void Flags::add_number(const std::string& name, std::function<void(double)> set, Numbers range,
-                       const std::string& unit, const std::string& fallback,
-                       const std::string& help) {
-  impl_
-      ->add(name, unit, help,
-            [set = std::move(set), range](const std::string& text) {
-              set(unwrap(parse_number(text, range)));
-            })
-      ->default_str(fallback);
+Flag& Flags::add(const std::string& name, const std::string& unit, const std::string& help) {
+  Flag flag;
+  flag.name = name;
+  flag.unit = unit;
+  flag.help = help;
+  flag.group = is_argument(flag) ? "Arguments" : heading_;
+  return flags_.emplace_back(std::move(flag));
 }
 
 void Flags::text(const std::string& name, std::string& to, const std::string& unit,
                  const std::string& help) {
-  impl_->add(name, unit, help, [&to](const std::string& text) { to = text; })->default_str(to);
+  Flag& flag = add(name, unit, help);
+  flag.fallback = to;
+  flag.set = [&to](const std::string& text) {
+    to = text;
+    return Result<void>();
+  };
 }
 
-void Flags::texts(const std::string& name, std::vector<std::string>& to, const std::string& unit,
+void Flags::texts(const std::string& name, Strings& to, const std::string& unit,
                   const std::string& help) {
-  impl_->app.add_option(name, to, help)
-      ->type_name(unit)
-      ->group(impl_->heading)
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  Flag& flag = add(name, unit, help);
+  flag.repeats = true;
+  flag.set = [&to](const std::string& text) {
+    to.push_back(text);
+    return Result<void>();
+  };
 }
 
-void Flags::choice(const std::string& name, std::string& to, std::vector<std::string> values,
+void Flags::choice(const std::string& name, std::string& to, Strings values,
                    const std::string& help) {
-  impl_->values[name] = values;
-  const std::string unit = base::join(values, "|");
-  impl_
-      ->add(name, unit, help,
-            [&to, values](const std::string& text) {
-              if (std::find(values.begin(), values.end(), text) == values.end()) {
-                throw CLI::ValidationError(
-                    fmt::format("expected {}, found {}", base::join(values, ", "), quoted(text)));
-              }
-              to = text;
-            })
-      ->default_str(to);
+  Flag& flag = add(name, base::join(values, "|"), help);
+  flag.fallback = to;
+  flag.values = values;
+  flag.set = [&to, values = std::move(values)](const std::string& text) -> Result<void> {
+    if (std::find(values.begin(), values.end(), text) == values.end()) {
+      return Error::bad_input(
+          fmt::format("expected {}, found {}", base::join(values), base::shown(text)));
+    }
+    to = text;
+    return {};
+  };
 }
 
-void Flags::toggle(const std::string& name, bool& to, const std::string& help) {
-  impl_->app.add_flag(name, to, help)->group(impl_->heading);
+void Flags::toggle(const std::string& name, bool& to, const std::string& help, char letter) {
+  Flag& flag = add(name, "", help);
+  flag.letter = letter;
+  flag.repeats = true;
+  flag.set = [&to](const std::string&) {
+    to = true;
+    return Result<void>();
+  };
 }
 
-void Flags::counter(const std::string& name, int& to, const std::string& help) {
-  impl_->app.add_flag(name, to, help)->group(impl_->heading);
+void Flags::counter(const std::string& name, int& to, const std::string& help, char letter) {
+  Flag& flag = add(name, "", help);
+  flag.letter = letter;
+  flag.repeats = true;
+  flag.set = [&to](const std::string&) {
+    ++to;
+    return Result<void>();
+  };
 }
 
 void Flags::argument(const std::string& name, std::string& to, const std::string& help) {
-  impl_->add(name, "", help, [&to](const std::string& text) { to = text; });
-  impl_->required.push_back(name);
+  text(name, to, "VALUE", help);
+  require(name);
 }
 
-void Flags::arguments(const std::string& name, std::vector<std::string>& to,
-                      const std::string& help) {
-  impl_->app.add_option(name, to, help)->type_name("")->group(impl_->heading);
-  impl_->required.push_back(name);
+void Flags::arguments(const std::string& name, Strings& to, const std::string& help) {
+  texts(name, to, "VALUE", help);
+  require(name);
 }
 
-void Flags::require(const std::string& name) { impl_->required.push_back(name); }
-
-void Flags::instead_of_required(const std::string& name) { impl_->alternative = name; }
-
-Result<Flags::Parsed> Flags::parse(std::vector<std::string> args) {
-  std::reverse(args.begin(), args.end());  // CLI11 takes them from the back
-  try {
-    impl_->app.parse(std::move(args));
-  } catch (const CLI::CallForHelp&) {
-    return Parsed::help;
-  } catch (const CLI::ArgumentMismatch& e) {
-    SP_CHECK(impl_->check());  // a wrong flag explains it better than the missing value does
-    const std::string text = e.what();  // "--isl: 1 required TOKENS missing"
-    return Error::bad_input(text.substr(0, text.find(':')) + ": a value must follow");
-  } catch (const CLI::Error& e) {
-    std::string text = e.what();
-    std::replace(text.begin(), text.end(), '\n', ' ');
-    return Error::bad_input(text);
-  }
-  SP_CHECK(impl_->check());
-  return Parsed::run;
+// By its name; "-q" by its letter.
+Flag* Flags::find(const std::string& name) {
+  const bool by_letter = name.size() == 2 && name[0] == '-';
+  const auto it = std::find_if(flags_.begin(), flags_.end(), [&](const Flag& flag) {
+    return by_letter ? flag.letter == name[1] : flag.name == name;
+  });
+  return it == flags_.end() ? nullptr : &*it;
 }
 
 bool Flags::given(const std::string& name) const {
-  return impl_->app.get_option(name)->count() > 0;
+  return std::any_of(flags_.begin(), flags_.end(),
+                     [&](const Flag& flag) { return flag.name == name && flag.given > 0; });
 }
 
-void Flags::help_flag() {
-  impl_->app.set_help_flag("-h,--help", "Print this help and exit")->group(impl_->heading);
-}
-
-std::string Flags::help() const {
-  std::string text = impl_->app.help();
-  for (std::size_t at = text.find("\n\n\n"); at != std::string::npos; at = text.find("\n\n\n")) {
-    text.erase(at, 1);  // one empty line between groups is enough
+Result<void> Flags::take(Flag& flag, const std::string& value) {
+  if (flag.given++ > 0 && !flag.repeats) {
+    return Error::bad_input(fmt::format("{}: given more than once", flag.name));
   }
-  return text;
+  const Result<void> set = flag.set(value);
+  return set ? set : set.error().at(flag.name);
 }
 
-std::vector<Flags::Described> Flags::describe() const {
-  std::vector<Described> out;
-  for (const CLI::Option* option : impl_->app.get_options()) {
-    if (option->get_lnames().empty()) continue;
-    const std::string name = "--" + option->get_lnames().front();
-    const auto values = impl_->values.find(name);
-    out.push_back({name, option->get_description(), option->get_items_expected_max() > 0,
-                   values == impl_->values.end() ? std::vector<std::string>{} : values->second});
+Result<void> Flags::take_argument(const std::string& word) {
+  for (Flag& flag : flags_) {
+    if (is_argument(flag) && (flag.given == 0 || flag.repeats)) return take(flag, word);
   }
-  return out;
+  return Error::bad_input("unexpected argument " + base::shown(word));
+}
+
+Result<void> Flags::check_required() const {
+  if (!alternative_.empty() && given(alternative_)) return {};
+  for (const std::string& name : required_) {
+    if (!given(name)) return Error::bad_input(name + " is required (see --help)");
+  }
+  return {};
+}
+
+Result<void> Flags::parse(const Strings& words) {
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const auto [name, value] = base::split_pair(words[i]);
+    if (!name.starts_with('-') || name == "-") {
+      SP_CHECK(take_argument(words[i]));
+      continue;
+    }
+    Flag* flag = find(name);
+    if (flag == nullptr) {
+      Strings known;
+      for (const Flag& f : flags_) known.push_back(f.name);
+      return Error::bad_input(base::unknown_name("flag", name, known));
+    }
+    if (flag->unit.empty()) {
+      if (value) return Error::bad_input(name + ": takes no value");
+      SP_CHECK(take(*flag, ""));
+    } else if (value) {
+      SP_CHECK(take(*flag, *value));
+    } else if (i + 1 < words.size() && !words[i + 1].starts_with("--")) {
+      SP_CHECK(take(*flag, words[++i]));
+    } else {
+      return Error::bad_input(name + ": a value must follow");
+    }
+  }
+  return given("--help") ? Result<void>() : check_required();
+}
+
+std::string Flags::help(const std::string& command, std::string_view summary,
+                        std::string_view example) const {
+  std::string arguments, text, group;
+  for (const Flag& flag : flags_) {
+    if (is_argument(flag)) arguments += fmt::format(" {}{}", flag.name, flag.repeats ? "..." : "");
+  }
+  text = fmt::format("{}\n\nUsage: {} [FLAGS]{}\n", summary, command, arguments);
+  for (const Flag& flag : flags_) {
+    if (flag.group != group) text += fmt::format("\n{}:\n", flag.group);
+    group = flag.group;
+    text += help_line(flag);
+  }
+  return text + fmt::format("\nExample:\n  {}\n", example);
 }
 
 }  // namespace setpoint::cli

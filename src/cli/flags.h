@@ -1,108 +1,85 @@
 // SPDX-License-Identifier: Apache-2.0
-// The flags of one command: declared once, parsed into the variables they are declared for. Every
-// number has a range; what is wrong is one line that names the flag and what would be right.
-// A thin face over CLI11, which only flags.cc sees.
+// The flags of one command: declared once, parsed into the variables they are declared for; help
+// and completion are made from the same list. What is wrong is one line that names the flag and
+// what would be right.
 #pragma once
 
-#include <cstdint>
 #include <functional>
-#include <memory>
-#include <optional>
-#include <span>
 #include <string>
-#include <type_traits>
+#include <string_view>
 #include <vector>
 
+#include "base/fields.h"
 #include "setpoint/result.h"
 
 namespace setpoint::cli {
 
-struct Integers {
-  std::int64_t least, most;
-};
-struct Numbers {
-  double least, most;
+using Strings = std::vector<std::string>;
+
+struct Flag {
+  std::string name;  // "--mode"; without dashes an argument
+  std::string unit;  // stands for the value in the help; empty: the flag takes none
+  std::string help;
+  std::function<Result<void>(const std::string&)> set;
+  std::string fallback;  // the default, as the help shows it
+  std::string group;     // heading in the help
+  Strings values;        // closed list of values
+  bool repeats = false;  // may be given more than once
+  char letter = 0;       // 'q' for -q
+  int given = 0;
 };
 
 class Flags {
  public:
-  Flags(const std::string& command, const std::string& summary, const std::string& example);
-  Flags(const Flags&) = delete;
-  Flags& operator=(const Flags&) = delete;
-  ~Flags();
-
   // Flags declared from here on stand under this heading in the help.
-  void group(const std::string& heading);
+  void group(const std::string& heading) { heading_ = heading; }
 
-  // Value flags; `to` keeps its value when the flag is not given. T: a number type, an optional of
-  // one, or a type made from one (Ms). `unit` stands for the value in the help.
-  template <class T>
-  void integer(const std::string& name, T& to, Integers range, const std::string& unit,
-               const std::string& help) {
-    add_integer(
-        name, [&to](std::int64_t v) { assign(to, v); }, range, unit, shown(to), help);
-  }
-  template <class T>
-  void number(const std::string& name, T& to, Numbers range, const std::string& unit,
-              const std::string& help) {
-    add_number(
-        name, [&to](double v) { assign(to, v); }, range, unit, shown(to), help);
+  // Variables keep their values when the flag is not given. Every field of a table of numbers is a
+  // flag, those of T's own names excepted.
+  template <class T, std::size_t N>
+  void numbers(const std::array<base::Field<T>, N>& fields, T& to) {
+    for (const base::Field<T>& field : fields) {
+      const double value = field.get(to).value_or(0);
+      Flag& flag = add("--" + field.flag(), std::string(field.unit), std::string(field.help));
+      if (value != 0) flag.fallback = base::Json(value).dump();
+      flag.set = [&to, &field](const std::string& text) -> Result<void> {
+        SP_TRY(const double number, base::parse_number(text, field.range()));
+        field.set(to, number);
+        return {};
+      };
+    }
   }
   void text(const std::string& name, std::string& to, const std::string& unit,
             const std::string& help);
-  // May be given more than once.
-  void texts(const std::string& name, std::vector<std::string>& to, const std::string& unit,
+  void texts(const std::string& name, Strings& to, const std::string& unit,
              const std::string& help);
-  // One of `values`; a wrong one is answered with the nearest.
-  void choice(const std::string& name, std::string& to, std::vector<std::string> values,
-              const std::string& help);
-  void toggle(const std::string& name, bool& to, const std::string& help);  // "-q,--quiet"
-  void counter(const std::string& name, int& to, const std::string& help);  // -v -v
+  // One of `values`; a wrong one is answered with all of them.
+  void choice(const std::string& name, std::string& to, Strings values, const std::string& help);
+  void toggle(const std::string& name, bool& to, const std::string& help, char letter = 0);
+  void counter(const std::string& name, int& to, const std::string& help, char letter);
   // Arguments without a dash, in order; `arguments` takes all that are left (at least one).
   void argument(const std::string& name, std::string& to, const std::string& help);
-  void arguments(const std::string& name, std::vector<std::string>& to, const std::string& help);
-  void help_flag();                       // -h, --help
-  void require(const std::string& name);  // the flag must be given
+  void arguments(const std::string& name, Strings& to, const std::string& help);
+  void require(const std::string& name) { required_.push_back(name); }
   // When this flag is given, none is required.
-  void instead_of_required(const std::string& name);
+  void instead_of_required(const std::string& name) { alternative_ = name; }
 
-  enum class Parsed { run, help };
-  Result<Parsed> parse(std::vector<std::string> args);
+  Result<void> parse(const Strings& words);
   bool given(const std::string& name) const;
-  std::string help() const;
-  struct Described {
-    std::string name, help;
-    bool takes_value = false;
-    std::vector<std::string> values;
-  };
-  std::vector<Described> describe() const;  // every flag, for shell completion
+  std::string help(const std::string& command, std::string_view summary,
+                   std::string_view example) const;
+  const std::vector<Flag>& all() const { return flags_; }
 
  private:
-  struct Impl;
-  template <class T, class V>
-  static void assign(T& to, V value) {
-    if constexpr (requires { typename T::value_type; }) {
-      to = typename T::value_type(value);  // an optional
-    } else {
-      to = static_cast<T>(value);
-    }
-  }
-  template <class T>
-  static std::string shown(const T& to) {
-    if constexpr (std::is_integral_v<T>) return std::to_string(to);
-    if constexpr (std::is_floating_point_v<T>) return shown_number(to);
-    return "";
-  }
-  static std::string shown_number(double value);
-  void add_integer(const std::string& name, std::function<void(std::int64_t)> set, Integers range,
-                   const std::string& unit, const std::string& fallback, const std::string& help);
-  void add_number(const std::string& name, std::function<void(double)> set, Numbers range,
-                  const std::string& unit, const std::string& fallback, const std::string& help);
-  std::unique_ptr<Impl> impl_;
-};
+  Flag& add(const std::string& name, const std::string& unit, const std::string& help);
+  Flag* find(const std::string& name);
+  Result<void> take(Flag& flag, const std::string& value);
+  Result<void> take_argument(const std::string& word);
+  Result<void> check_required() const;
 
-// The whole text as one number; the error says the range and repeats the text.
-Result<std::int64_t> parse_integer(const std::string& text, Integers range);
-Result<double> parse_number(const std::string& text, Numbers range);
+  std::vector<Flag> flags_;
+  std::string heading_ = "Flags", alternative_;
+  Strings required_;
+};
 
 }  // namespace setpoint::cli

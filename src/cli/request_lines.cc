@@ -5,49 +5,17 @@
 
 #include <fstream>
 #include <iostream>
-#include <istream>
+#include <optional>
 
-#include "base/json.h"
 #include "cli/command.h"
-#include "report/json.h"
-#include "search/estimate.h"
 
 namespace setpoint::cli {
 namespace {
 
 constexpr std::size_t kLongestLine = std::size_t{1} << 20;
 
-// The id of a line that may be wrong in any other way.
-std::string id_of(const std::string& line) {
-  const auto json = base::parse_json(line, "");
-  if (!json || !json->is_object()) return "";
-  const auto id = json->find("id");
-  if (id == json->end()) return "";
-  return id->is_string() ? id->get<std::string>() : id->dump();
-}
-
-struct Answered {
-  std::string text;
-  bool failed = false;
-};
-
-Answered answer_line(search::Estimator& estimator, const std::string& line,
-                     const std::string& where) {
-  if (line.size() > kLongestLine) {
-    return {
-        report::request_error_json("", fmt::format("{}: longer than {} bytes", where, kLongestLine))
-            .dump(),
-        true};
-  }
-  const auto request = search::parse_request(line, where);
-  if (!request) return {report::request_error_json(id_of(line), request.error().text).dump(), true};
-  const auto answer = estimator.answer(*request);
-  if (!answer) return {report::request_error_json(request->id, answer.error().text).dump(), true};
-  return {report::request_answer_json(*request, *answer).dump(), !answer->estimate};
-}
-
-}  // namespace
-
+// The next line without its end; of one that is too long the rest is read past and dropped, so that
+// it is refused as broken JSON. False at the end of the input.
 bool next_line(std::istream& in, std::string& line) {
   line.clear();
   std::streambuf& bytes = *in.rdbuf();
@@ -60,24 +28,49 @@ bool next_line(std::istream& in, std::string& line) {
   return true;
 }
 
-Result<int> answer_lines(const std::string& path, const Console& console) {
+Result<base::Json> parsed(const std::string& line, const std::string& where) {
+  if (line.size() <= kLongestLine) return base::parse_json(line, where);
+  return Error::bad_input(fmt::format("{}: longer than {} bytes", where, kLongestLine));
+}
+
+Result<base::Json> answered(const base::Json& id, const base::JsonView& line,
+                            const AnswerLine& answer) {
+  if (id.is_null() || id.is_string() || id.is_number()) return answer(line);
+  return line.error("id: expected text or a number");
+}
+
+}  // namespace
+
+Result<int> answer_lines(const std::string& path, const Console& console,
+                         const AnswerLine& answer) {
   std::ifstream file;
   if (path != "-") {
     file.open(path, std::ios::binary);
     if (!file) return Error::environment(fmt::format("--requests: {}: cannot be read", path));
   }
   std::istream& in = path == "-" ? std::cin : file;
-  search::Estimator estimator;
-  std::int64_t lines = 0, failed = 0;
+  std::int64_t lines = 0, bad = 0;
+  std::optional<Error> first;
   for (std::string line; next_line(in, line);) {
-    const Answered answer =
-        answer_line(estimator, line, fmt::format("{}:{}", path == "-" ? "line" : path, ++lines));
-    failed += answer.failed ? 1 : 0;
-    SP_CHECK(console.print(answer.text + "\n"));
+    const std::string where = fmt::format("{}:{}", path == "-" ? "line" : path, ++lines);
+    const auto request = parsed(line, where);
+    base::Json out{{"id", nullptr}};
+    if (request && request->is_object()) out["id"] = request->value("id", base::Json());
+    const Result<base::Json> got =
+        request ? answered(out["id"], {*request, where}, answer) : request.error();
+    if (got) {
+      out.update(*got);
+    } else {
+      out["error"] = got.error().text;
+      if (got.error().code != ErrorCode::no && bad++ == 0) first = got.error();
+    }
+    SP_CHECK(console.print(out.dump(-1, ' ', false, base::Json::error_handler_t::replace) + "\n"));
   }
   if (in.bad()) return Error::environment(fmt::format("--requests: {}: reading failed", path));
-  console.detail(fmt::format("{} lines answered, {} of them with an error", lines, failed));
-  return kDone;
+  console.detail(fmt::format("{} lines answered, {} of them bad", lines, bad));
+  if (bad == 0 || bad < lines) return kDone;
+  return Error::bad_input(
+      fmt::format("none of {} lines could be answered; the first: {}", lines, first->text));
 }
 
 }  // namespace setpoint::cli

@@ -78,13 +78,15 @@ Error unknown_command(const FaceInfo& face, const std::string& word) {
 
 int run_command(const FaceInfo& face, const Command& command, Words args, Console console) {
   const std::string program = fmt::format("{} {}", face.name, command.name);
-  Flags flags(program, std::string(command.summary), std::string(command.example));
+  Flags flags;
   Common common;
   const Action action = command.declare(flags);
   declare_common(flags, common);
   const auto parsed = flags.parse({args.begin(), args.end()});
   if (!parsed) return fail(program, parsed.error());
-  if (*parsed == Flags::Parsed::help) return print(program, console, flags.help());
+  if (common.help) {
+    return print(program, console, flags.help(program, command.summary, command.example));
+  }
   console.json = common.json;
   console.quiet = common.quiet;
   console.verbose = common.verbose;

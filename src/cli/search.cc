@@ -13,73 +13,52 @@
 #include "report/configs.h"
 #include "report/json.h"
 #include "report/search_text.h"
+#include "search/inputs.h"
 
 namespace setpoint::cli {
 namespace {
 
-constexpr Integers kTop{1, 1000};
-constexpr Integers kThreads{0, 1024};
-constexpr Numbers kRates{1e-6, 1e9};
-constexpr Numbers kSpeeds{0.001, 1e6};
-
 struct Inputs {
   SubjectFlags shared;
   std::string mode = "all", csv, save;
-  std::optional<std::int64_t> gpus, concurrency;
-  std::optional<double> rate, user_speed;
-  Sla sla;
+  std::optional<double> user_speed;
   std::int64_t top = 5, threads = 0;
+  search::SearchRequest request;
+};
+
+constexpr std::array kSpeedFields{
+    base::Field<Inputs>{"min_user_speed", &Inputs::user_speed, 0.001, 1e6, "X",
+                        "tokens/s/user: a TPOT bound of 1000/X ms"},
+};
+constexpr std::array kRunFields{
+    base::Field<Inputs>{"top", &Inputs::top, 1, 1000, "N", "Configurations to show for each mode"},
+    base::Field<Inputs>{"threads", &Inputs::threads, 0, 1024, "N",
+                        "0: all cores; never changes the answer"},
 };
 
 void declare(Flags& flags, Inputs& in) {
   flags.group("Search");
-  flags.integer("--gpus", in.gpus, kWidths, "N", "GPUs to use; or, for the fewest that serve it:");
-  flags.number("--target-rate", in.rate, kRates, "R", "requests/s to serve");
-  flags.integer("--target-concurrency", in.concurrency, kCounts, "C", "requests in flight");
+  flags.numbers(search::kTargetFields, in.request.target);
   flags.choice("--mode", in.mode, {"agg", "disagg", "static", "all"}, "all: agg and disagg");
-  flags.number("--ttft", in.sla.ttft, kMilliseconds, "MS", "Bound on time to first token");
-  flags.number("--tpot", in.sla.tpot, kMilliseconds, "MS", "Bound on time per output token");
-  flags.number("--request-latency", in.sla.request_latency, kMilliseconds, "MS",
-               "Bound on the whole request");
-  flags.number("--min-user-speed", in.user_speed, kSpeeds, "X",
-               "tokens/s/user: a TPOT bound of 1000/X ms");
-  flags.text("--decode-system", in.shared.decode_system, "GPU", "Other GPUs for decode workers");
-  flags.integer("--threads", in.threads, kThreads, "N", "0: all cores; never changes the answer");
-  in.shared.declare(flags, "all");
+  flags.numbers(search::kSlaFields, in.request.sla);
+  flags.numbers(kSpeedFields, in);
+  in.shared.declare_decode_system(flags);
+  in.shared.declare(flags);
   flags.group("Output");
-  flags.integer("--top", in.top, kTop, "N", "Configurations to show for each mode");
+  flags.numbers(kRunFields, in);
   flags.text("--csv", in.csv, "FILE", "All points as CSV");
   flags.text("--save", in.save, "DIR", "Write the result as JSON to DIR/result.json");
 }
 
-Result<search::Target> target_of(const Inputs& in) {
-  const int given =
-      int(in.gpus.has_value()) + int(in.rate.has_value()) + int(in.concurrency.has_value());
-  if (given != 1) {
-    return Error::bad_input(fmt::format(
-        "expected exactly one of --gpus, --target-rate and --target-concurrency, found {}", given));
-  }
-  return search::Target{in.gpus.value_or(0), in.rate.value_or(0), in.concurrency.value_or(0)};
-}
-
-std::vector<Mode> modes_of(const std::string& name) {
-  for (std::size_t i = 0; i < kModeNames.size(); ++i) {
-    if (kModeNames[i] == name) return {static_cast<Mode>(i)};
-  }
-  return {Mode::agg, Mode::disagg};
-}
-
 Result<search::SearchRequest> request_of(const Inputs& in) {
-  search::SearchRequest request;
+  search::SearchRequest request = in.request;
   SP_TRY(request.subject, in.shared.resolve());
-  SP_TRY(request.target, target_of(in));
   if (in.shared.framework != "all") request.frameworks = {in.shared.framework};
   request.decode_system = in.shared.decode_system;
-  request.modes = modes_of(in.mode);
-  request.sla = in.sla;
+  if (const auto mode = mode_named(in.mode)) request.modes = {*mode};
   if (in.user_speed) {
     const Ms bound(kMsPerS / *in.user_speed);
-    request.sla.tpot = request.sla.tpot ? std::min(*request.sla.tpot, bound) : bound;
+    request.sla.tpot = std::min(request.sla.tpot.value_or(bound), bound);
   }
   request.top = static_cast<std::size_t>(in.top);
   request.threads = static_cast<unsigned>(in.threads);
@@ -106,8 +85,7 @@ Result<void> write_files(const Inputs& in, const search::SearchResult& result,
   return {};
 }
 
-Result<int> run_search(const Inputs& in, const std::vector<std::string>& assumed,
-                       const Console& console) {
+Result<int> run_search(const Inputs& in, const Strings& assumed, const Console& console) {
   SP_TRY(const search::SearchRequest request, request_of(in));
   SP_TRY(const search::SearchResult result, search::search(request));
   std::string json;

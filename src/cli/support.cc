@@ -14,6 +14,7 @@
 #include "report/table.h"
 #include "report/text.h"
 #include "search/backend.h"
+#include "search/label.h"
 
 namespace setpoint::cli {
 namespace {
@@ -57,7 +58,7 @@ Found find(search::Backend backend, const Workload& w) {
     }
     const double weights = gib(built.engine->plan.weights);
     if (weights > kWeightsShare * gib(b.system.gpu.memory)) continue;
-    found.layout = report::shard(shard);
+    found.layout = search::label(shard);
     const auto isl = static_cast<double>(w.isl);
     found.steps = {look(*built.engine, "prefill", {1, isl}),
                    look(*built.engine, "decode", {0, 0, 0, kDecodes, isl})};
@@ -84,6 +85,7 @@ base::Json found_json(const Found& found) {
           {"version", framework.version},
           {"note", framework.note},
           {"has_tables", framework.has_tables},
+          {"borrows", framework.borrows},
           {"layout", found.layout},
           {"problem", found.layout.empty() ? base::Json(found.problem) : base::Json(nullptr)},
           {"steps", steps}};
@@ -148,7 +150,7 @@ Result<int> run_support(const SubjectFlags& in, const Console& console) {
 
 Action support_command(Flags& flags) {
   auto in = std::make_shared<SubjectFlags>();
-  in->declare(flags, "all");
+  in->declare(flags);
   return [in](const Console& console) { return run_support(*in, console); };
 }
 

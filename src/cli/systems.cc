@@ -1,17 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 // aiconf systems: the GPUs that are known, with the facts that decide.
-#include <fmt/format.h>
-
-#include "base/json.h"
 #include "cli/command.h"
+#include "cli/list.h"
 #include "hw/system.h"
 #include "ops/quant.h"
-#include "report/table.h"
 
 namespace setpoint::cli {
 namespace {
 
 constexpr double kGiga = 1e9, kTera = 1e12;
+
+constexpr std::array kColumns{ListColumn{"name", "system"},
+                              ListColumn{"memory_gib", "memory", "GiB"},
+                              ListColumn{"memory_gb_per_s", "memory", "GB/s"},
+                              ListColumn{"peak_tflops/bf16", "bf16", "TFLOP/s"},
+                              ListColumn{"peak_tflops/int8", "int8", "TOP/s", 3},
+                              ListColumn{"peak_tflops/fp8", "fp8", "TFLOP/s"},
+                              ListColumn{"peak_tflops/fp4", "fp4", "TFLOP/s"},
+                              ListColumn{"gpus_per_node", "node", "GPUs", 1},
+                              ListColumn{"intra_node_gb_per_s", "in node", "GB/s", 2},
+                              ListColumn{"inter_node_gb_per_s", "across", "GB/s", 3},
+                              ListColumn{"measured_tables", "tables"}};
 
 base::Json system_json(const hw::System& system) {
   base::Json peaks = base::Json::object();
@@ -33,47 +42,14 @@ base::Json system_json(const hw::System& system) {
           {"source", system.source}};
 }
 
-std::string whole(double value) { return value > 0 ? fmt::format("{:.0f}", value) : "-"; }
-
-struct Fact {
-  const char *head, *unit;
-  std::string (*of)(const hw::System&);
-  int dispensable = 0;  // on a narrow screen; higher goes first
-};
-constexpr std::array kFacts{
-    Fact{"memory", "GiB", [](const hw::System& s) { return whole(gib(s.gpu.memory)); }},
-    Fact{"memory", "GB/s",
-         [](const hw::System& s) { return whole(s.gpu.memory_bw.value() / kGiga); }},
-    Fact{"bf16", "TFLOP/s",
-         [](const hw::System& s) { return whole(s.gpu.peak[0].value() / kTera); }},
-    Fact{"int8", "TOP/s", [](const hw::System& s) { return whole(s.gpu.peak[1].value() / kTera); },
-         3},
-    Fact{"fp8", "TFLOP/s",
-         [](const hw::System& s) { return whole(s.gpu.peak[2].value() / kTera); }},
-    Fact{"fp4", "TFLOP/s",
-         [](const hw::System& s) { return whole(s.gpu.peak[3].value() / kTera); }},
-    Fact{"node", "GPUs", [](const hw::System& s) { return fmt::format("{}", s.node.gpus); }, 1},
-    Fact{"in node", "GB/s",
-         [](const hw::System& s) { return whole(s.node.intra_node_bw.value() / kGiga); }, 2},
-    Fact{"across", "GB/s",
-         [](const hw::System& s) { return whole(s.node.inter_node_bw.value() / kGiga); }, 3},
-    Fact{"tables", "", [](const hw::System& s) { return std::string(s.measured ? "yes" : "no"); }},
-};
-
 Result<int> list(const Console& console) {
   base::Json all = base::Json::array();
-  std::vector<report::Column> columns{{"", "system", {}, 0, true}};
-  for (const Fact& fact : kFacts) columns.push_back({fact.head, fact.unit, {}, fact.dispensable});
   for (const std::string& name : hw::system_names()) {
     SP_TRY(const hw::System system, hw::find_system(name));
     all.push_back(system_json(system));
-    columns[0].cells.push_back(name);
-    for (std::size_t i = 0; i < kFacts.size(); ++i) {
-      columns[i + 1].cells.push_back(kFacts[i].of(system));
-    }
   }
   SP_CHECK(console.print(console.json ? base::Json{{"systems", all}}.dump(2) + "\n"
-                                      : report::table(console.screen, std::move(columns))));
+                                      : list_text(console.screen, all, kColumns)));
   return kDone;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "perfdb/perfdb.h"
 
+#include <algorithm>
 #include <array>
 #include <mutex>
 
@@ -14,7 +15,7 @@ namespace setpoint::perfdb {
 struct PerfDb::Impl {
   Request request;
   ResolvedVersion version;
-  bool has_tables = false;
+  bool has_tables = false, borrows = false;
   std::unique_ptr<const Chain> chain;
   // A search binds the same operators for many layouts; each is bound once.
   mutable std::mutex mutex;
@@ -45,8 +46,12 @@ Result<PerfDb> PerfDb::open(const Request& request) {
     store = std::make_shared<const Store>(std::move(opened));
     SP_TRY(impl->version,
            resolve_version(*store, request.system.name, request.framework, request.version));
-    impl->has_tables = !impl->version.version.empty();
-    if (!impl->has_tables) impl->version = {request.version, std::nullopt};
+    if (impl->version.version.empty()) impl->version = {request.version, std::nullopt};
+    SP_TRY(const auto sources, store->sources(request.system.name, ""));
+    impl->has_tables = std::any_of(sources.begin(), sources.end(), [&](const SourceInfo& source) {
+      return source.provenance.framework == request.framework;
+    });
+    impl->borrows = !impl->has_tables;
   }
   impl->chain = std::make_unique<const Chain>(store, request.system, request.framework,
                                               impl->version.version, request.mode);
@@ -68,6 +73,7 @@ const std::string& PerfDb::framework() const { return impl_->request.framework; 
 const std::string& PerfDb::version() const { return impl_->version.version; }
 const std::optional<std::string>& PerfDb::asked() const { return impl_->version.asked; }
 bool PerfDb::has_tables() const { return impl_->has_tables; }
+bool PerfDb::borrows() const { return impl_->borrows; }
 DataMode PerfDb::mode() const { return impl_->request.mode; }
 
 }  // namespace setpoint::perfdb

@@ -6,10 +6,12 @@
 // borrowed from a sister -> compact model -> roofline x the family's efficiency (docs/design.md).
 #pragma once
 
+#include <array>
 #include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "hw/system.h"
@@ -20,6 +22,7 @@
 namespace setpoint::perfdb {
 
 enum class DataMode : std::uint8_t { measured, hybrid, roofline };
+inline constexpr std::array<std::string_view, 3> kDataModeNames{"measured", "hybrid", "roofline"};
 
 // What to open. `version` empty = the framework's current version for this system; a version
 // without tables resolves to the nearest that has them, which the caller must say.
@@ -59,7 +62,8 @@ class PerfDb {
   const std::string& framework() const;
   const std::string& version() const;               // as resolved
   const std::optional<std::string>& asked() const;  // a requested version that had no tables
-  bool has_tables() const;                          // false: embedded model and roofline only
+  bool has_tables() const;                          // of this framework on this system
+  bool borrows() const;  // without them: other tables are there; else embedded model only
   DataMode mode() const;
 
  private:

@@ -8,8 +8,10 @@
 #include <functional>
 #include <limits>
 
+#include "report/json.h"
 #include "report/table.h"
 #include "report/text.h"
+#include "search/label.h"
 
 namespace setpoint::report {
 namespace {
@@ -69,7 +71,8 @@ std::string config_table(const Screen& screen, Configs configs, const Workload& 
       {"", "#", {}, 0, false},
       texts({"", "framework", {}, one_framework(configs) ? 8 : 3, true}, configs,
             [](const Estimate& e) { return e.framework; }),
-      texts({"", "layout", {}, 0, true}, configs, layout),
+      texts({"", "layout", {}, 0, true}, configs,
+            [](const Estimate& e) { return search::label(e); }),
       texts({"batch", "/rank", {}, 2}, configs,
             [](const Estimate& e) {
               return of_workers(e, [](const Worker& w) { return fmt::format("{}", w.batch); });
@@ -104,58 +107,40 @@ std::string config_table(const Screen& screen, Configs configs, const Workload& 
 
 namespace {
 
-constexpr std::array<Role, 3> kCsvRoles{Role::mixed, Role::prefill, Role::decode};
-constexpr std::string_view kCsvWorker =
-    "count,system,tp,pp,dp,moe_tp,moe_ep,cp,batch,"
-    "max_num_tokens,memory_gib,kv_tokens";
-
-std::string csv_worker(const Estimate& e, Role role) {
-  for (const Worker& w : e.workers) {
-    if (w.role != role) continue;
-    return fmt::format(",{},{},{},{},{},{},{},{},{},{},{},{}", w.count, w.system, w.shard.tp,
-                       w.shard.pp, w.shard.dp, w.shard.moe_tp, w.shard.moe_ep, w.shard.cp, w.batch,
-                       w.max_num_tokens, gib(w.memory.total()), w.kv_tokens);
+// The plain members of a CONFIG or a WORKER in order, each after its name's prefix.
+void add_cells(const base::Json& json, const std::string& prefix, std::string& names,
+               std::string& cells) {
+  for (const auto& [name, value] : json.items()) {
+    if (value.is_structured() || name == "role" || (prefix.empty() && name == "system")) continue;
+    names += (names.empty() ? "" : ",") + prefix + name;
+    if (names.size() > prefix.size() + name.size()) cells += ',';
+    if (!value.is_null()) cells += value.is_string() ? value.get<std::string>() : value.dump();
   }
-  return std::string(12, ',');
-}
-
-std::string csv_or_empty(double value) { return value > 0 ? fmt::format("{}", value) : ""; }
-
-std::string csv_header() {
-  std::string out =
-      "mode,framework,framework_version,gpus_used,replicas,gpus_per_replica,concurrency,ttft_ms,"
-      "tpot_ms,request_latency_ms,tokens_per_s_per_gpu,tokens_per_s_per_user,requests_per_s,"
-      "percent_in_tables";
-  for (const Role role : kCsvRoles) {
-    std::string names(kCsvWorker);
-    for (std::size_t at = 0; at != std::string::npos; at = names.find(',', at)) {
-      if (at > 0) ++at;
-      const std::string prefix = fmt::format("{}_", kRoleNames[static_cast<std::size_t>(role)]);
-      names.insert(at, prefix);
-      at += prefix.size();
-    }
-    out += "," + names;
-  }
-  return out + "\n";
 }
 
 }  // namespace
 
 std::string configs_csv(Configs configs) {
-  std::string out = csv_header();
+  const base::Json empty = worker_json(Worker{});
+  std::string header, out;
   for (const Estimate& e : configs) {
-    const Performance& p = e.performance;
-    out +=
-        fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{:.1f}",
-                    kModeNames[static_cast<std::size_t>(e.mode)], e.framework, e.framework_version,
-                    e.gpus_used(), e.replicas, e.gpus_per_replica, over_all(e, p.concurrency),
-                    p.ttft.value(), csv_or_empty(p.tpot.value()), p.request_latency.value(),
-                    e.tokens_per_s_per_gpu(), csv_or_empty(e.tokens_per_s_per_user()),
-                    over_all(e, p.requests_per_s), percent_in_tables(p.evidence));
-    for (const Role role : kCsvRoles) out += csv_worker(e, role);
-    out += "\n";
+    std::string names, cells;
+    add_cells(config_json(e), "", names, cells);
+    add_cells({{"percent_in_tables", percent_in_tables(e.performance.evidence)}}, "", names, cells);
+    for (std::size_t role = 0; role < kRoleNames.size(); ++role) {
+      base::Json json = empty;
+      for (auto& member : json) {
+        if (!member.is_structured()) member = nullptr;
+      }
+      for (const Worker& w : e.workers) {
+        if (std::size_t(w.role) == role) json = worker_json(w);
+      }
+      add_cells(json, std::string(kRoleNames[role]) + "_", names, cells);
+    }
+    header = names + "\n";
+    out += cells + "\n";
   }
-  return out;
+  return header + out;
 }
 
 }  // namespace setpoint::report

@@ -3,10 +3,12 @@
 
 #include <fmt/format.h>
 
+#include "base/text.h"
 #include "perfdb/answer.h"
 #include "report/search_text.h"
 #include "report/table.h"
 #include "report/text.h"
+#include "search/label.h"
 
 namespace setpoint::report {
 namespace {
@@ -44,7 +46,7 @@ std::string memory_text(const Screen& screen, const std::vector<MemoryRow>& rows
   }
   columns.push_back({"KV pool", "tokens", {}});
   for (const MemoryRow& row : rows) {
-    columns.back().cells.push_back(row.kv_tokens > 0 ? grouped(row.kv_tokens) : "-");
+    columns.back().cells.push_back(row.kv_tokens > 0 ? base::grouped(row.kv_tokens) : "-");
   }
   return "\nMemory of the fullest GPU\n" + table(screen, std::move(columns));
 }
@@ -71,11 +73,12 @@ std::string speed_text(const Screen& screen, const Estimate& e, const Workload& 
 std::string given_text(const Screen& screen, const Estimate& e, const Workload& w) {
   std::string title = fmt::format("{}, {} {}: ", kModeNames[static_cast<std::size_t>(e.mode)],
                                   e.framework, e.framework_version);
-  title += fmt::format("{} x ({})", count_of(e.replicas, "replica"), layout(e));
+  title += fmt::format("{} x ({})", base::count_of(e.replicas, "replica"), search::label(e));
   for (const Worker& worker : e.workers) {
     const std::string_view role =
         worker.role == Role::mixed ? "" : kRoleNames[static_cast<std::size_t>(worker.role)];
-    title += fmt::format(",{}{} batch {}", role.empty() ? "" : " ", role, grouped(worker.batch));
+    title +=
+        fmt::format(",{}{} batch {}", role.empty() ? "" : " ", role, base::grouped(worker.batch));
   }
   std::vector<MemoryRow> rows;
   for (const Worker& worker : e.workers)

@@ -9,12 +9,9 @@ namespace {
 
 using base::Json;
 
-constexpr std::array<std::string_view, 3> kDataModeNames{"measured", "hybrid", "roofline"};
-
-std::string text(std::string_view view) { return std::string(view); }
 template <class Enum, std::size_t N>
-std::string name_of(const std::array<std::string_view, N>& names, Enum value) {
-  return std::string(names[static_cast<std::size_t>(value)]);
+std::string_view name_of(const std::array<std::string_view, N>& names, Enum value) {
+  return names[static_cast<std::size_t>(value)];
 }
 
 Json bound(const std::optional<Ms>& value) { return value ? Json(value->value()) : Json(nullptr); }
@@ -22,11 +19,11 @@ Json bound(const std::optional<Ms>& value) { return value ? Json(value->value())
 Json or_null(double value) { return value > 0 ? Json(value) : Json(nullptr); }
 
 Json quant_json(const model::Precision& p) {
-  return {{"gemm", text(ops::name(p.gemm))},
-          {"moe", text(ops::name(p.moe))},
-          {"kv", text(ops::name(p.kv))},
-          {"fmha", text(ops::name(p.fmha))},
-          {"comm", text(ops::name(p.comm))}};
+  return {{"gemm", ops::name(p.gemm)},
+          {"moe", ops::name(p.moe)},
+          {"kv", ops::name(p.kv)},
+          {"fmha", ops::name(p.fmha)},
+          {"comm", ops::name(p.comm)}};
 }
 
 Json memory_json(const MemoryUse& use) {
@@ -39,27 +36,10 @@ Json memory_json(const MemoryUse& use) {
           {"capacity", gib(use.capacity)}};
 }
 
-Json worker_json(const Worker& w) {
-  return {{"role", name_of(kRoleNames, w.role)},
-          {"count", w.count},
-          {"system", w.system},
-          {"tp", w.shard.tp},
-          {"pp", w.shard.pp},
-          {"dp", w.shard.dp},
-          {"moe_tp", w.shard.moe_tp},
-          {"moe_ep", w.shard.moe_ep},
-          {"cp", w.shard.cp},
-          {"batch", w.batch},
-          {"max_num_tokens", w.max_num_tokens},
-          {"memory_gib", gib(w.memory.total())},
-          {"memory_parts_gib", memory_json(w.memory)},
-          {"kv_tokens", w.kv_tokens},
-          {"quant", quant_json(w.precision)}};
-}
-
 Json evidence_json(const std::array<double, 6>& shares) {
   Json out = Json::object();
-  for (std::size_t i = 0; i < shares.size(); ++i) out[text(perfdb::kSourceNames[i])] = shares[i];
+  for (std::size_t i = 0; i < shares.size(); ++i)
+    out[std::string(perfdb::kSourceNames[i])] = shares[i];
   return out;
 }
 
@@ -76,6 +56,7 @@ Json frameworks_json(const std::vector<search::ResolvedFramework>& frameworks) {
                    {"version", f.version},
                    {"note", f.note},
                    {"has_tables", f.has_tables},
+                   {"borrows", f.borrows},
                    {"quant", quant_json(f.precision)}});
   }
   return out;
@@ -101,7 +82,7 @@ Json subject_json(const search::Subject& subject, const search::Resolved& resolv
           {"precision", subject.precision.empty() ? Json(nullptr) : Json(subject.precision)},
           {"quant_overrides", overrides},
           {"alpha", resolved.alpha},
-          {"data", name_of(kDataModeNames, subject.data)},
+          {"data", name_of(perfdb::kDataModeNames, subject.data)},
           {"db", subject.database.empty() ? Json(nullptr) : Json(subject.database.string())},
           {"warnings", resolved.warnings}};
 }
@@ -161,17 +142,25 @@ Json breakdown_json(const std::vector<search::Breakdown>& breakdown) {
   return out;
 }
 
-// CONFIG, or what was refused and why.
-Json answer_json(const search::EstimateAnswer& answer) {
-  if (answer.refusal) {
-    return {{"error", answer.refusal->text}, {"refusal", refusal_json(*answer.refusal)}};
-  }
-  Json out = config_json(*answer.estimate);
-  if (!answer.breakdown.empty()) out["breakdown"] = breakdown_json(answer.breakdown);
-  return out;
-}
-
 }  // namespace
+
+Json worker_json(const Worker& w) {
+  return {{"role", name_of(kRoleNames, w.role)},
+          {"count", w.count},
+          {"system", w.system},
+          {"tp", w.shard.tp},
+          {"pp", w.shard.pp},
+          {"dp", w.shard.dp},
+          {"moe_tp", w.shard.moe_tp},
+          {"moe_ep", w.shard.moe_ep},
+          {"cp", w.shard.cp},
+          {"batch", w.batch},
+          {"max_num_tokens", w.max_num_tokens},
+          {"memory_gib", gib(w.memory.total())},
+          {"memory_parts_gib", memory_json(w.memory)},
+          {"kv_tokens", w.kv_tokens},
+          {"quant", quant_json(w.precision)}};
+}
 
 Json config_json(const Estimate& e) {
   const Performance& p = e.performance;
@@ -208,8 +197,8 @@ Json search_json(const search::SearchRequest& request, const Assumed& assumed,
   }
   if (result.no_answer) out["no_answer"] = no_answer_json(*result.no_answer);
   for (const search::ModeResult& mode : result.modes) {
-    out[name_of(kModeNames, mode.mode)] = {{"configs", configs_json(mode.configs)},
-                                           {"frontier", configs_json(mode.frontier)}};
+    out[std::string(name_of(kModeNames, mode.mode))] = {{"configs", configs_json(mode.configs)},
+                                                        {"frontier", configs_json(mode.frontier)}};
   }
   out["why"] = result.why;
   out["rejected"] = Json(result.rejected);
@@ -231,15 +220,13 @@ Json estimate_json(const search::EstimateRequest& request, const Assumed& assume
   return out;
 }
 
-Json request_answer_json(const search::EstimateRequest& request,
-                         const search::EstimateAnswer& answer) {
-  Json out{{"id", request.id}};
-  out.update(answer_json(answer));
+Json answer_json(const search::EstimateAnswer& answer) {
+  if (answer.refusal) {
+    return {{"error", answer.refusal->text}, {"refusal", refusal_json(*answer.refusal)}};
+  }
+  Json out = config_json(*answer.estimate);
+  if (!answer.breakdown.empty()) out["breakdown"] = breakdown_json(answer.breakdown);
   return out;
-}
-
-Json request_error_json(const std::string& id, const std::string& error) {
-  return {{"id", id.empty() ? Json(nullptr) : Json(id)}, {"error", error}};
 }
 
 }  // namespace setpoint::report

@@ -15,14 +15,13 @@ namespace setpoint::report {
 // Input names (as in JSON) that the user did not give: the answer rests on their defaults.
 using Assumed = std::vector<std::string>;
 
+base::Json worker_json(const Worker& worker);      // WORKER
 base::Json config_json(const Estimate& estimate);  // CONFIG
 base::Json search_json(const search::SearchRequest& request, const Assumed& assumed,
                        const search::SearchResult& result);
+// CONFIG (with the breakdown when asked), or what was refused and why.
+base::Json answer_json(const search::EstimateAnswer& answer);
 base::Json estimate_json(const search::EstimateRequest& request, const Assumed& assumed,
                          const search::EstimateAnswer& answer);
-// One line of `estimate --requests`, without the line's end: CONFIG or error, with the id.
-base::Json request_answer_json(const search::EstimateRequest& request,
-                               const search::EstimateAnswer& answer);
-base::Json request_error_json(const std::string& id, const std::string& error);
 
 }  // namespace setpoint::report

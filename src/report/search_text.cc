@@ -9,6 +9,7 @@
 #include "report/configs.h"
 #include "report/plot.h"
 #include "report/text.h"
+#include "search/label.h"
 
 namespace setpoint::report {
 namespace {
@@ -23,11 +24,12 @@ constexpr std::size_t kMostTablesNamed = 6;
 std::string_view mode_name(Mode mode) { return kModeNames[static_cast<std::size_t>(mode)]; }
 
 std::string target_line(const search::Target& target) {
-  if (target.gpus > 0) return count_of(target.gpus, "GPU");
+  if (target.gpus > 0) return base::count_of(target.gpus, "GPU");
   if (target.request_rate > 0) {
     return fmt::format("the fewest GPUs for {} requests/s", number(target.request_rate));
   }
-  return fmt::format("the fewest GPUs for {} requests in flight", grouped(target.concurrency));
+  return fmt::format("the fewest GPUs for {} requests in flight",
+                     base::grouped(target.concurrency));
 }
 
 std::string promise_line(const Sla& sla) {
@@ -73,9 +75,10 @@ std::string deployment_line(const Estimate& e) {
   for (const Worker& w : e.workers) {
     batches += fmt::format("{}{}", batches.empty() ? "" : " + ", w.batch);
   }
-  return fmt::format("{}, batch {} per rank; {} of {} = {}", layout(e), batches,
-                     count_of(e.replicas, "replica"), count_of(e.gpus_per_replica, "GPU"),
-                     count_of(e.gpus_used(), "GPU"));
+  return fmt::format("{}, batch {} per rank; {} of {} = {}", search::label(e), batches,
+                     base::count_of(e.replicas, "replica"),
+                     base::count_of(e.gpus_per_replica, "GPU"),
+                     base::count_of(e.gpus_used(), "GPU"));
 }
 
 std::string best_text(const Screen& screen, const SearchRequest& request,
@@ -172,19 +175,28 @@ std::string plot_text(const Screen& screen, const SearchRequest& request,
   return drawn.empty() ? "" : "\nPareto front (all points that fit)\n" + drawn;
 }
 
+// What became of every candidate. Buckets in the order of the table, which ends with the bounds.
 std::string stats_text(const Screen& screen, const SearchResult& result) {
-  std::vector<std::pair<std::int64_t, std::string>> buckets;
-  for (const auto& [bucket, count] : result.rejected) buckets.emplace_back(count, bucket);
-  std::sort(buckets.rbegin(), buckets.rend());
-  std::vector<std::string> lost;
-  for (const auto& [count, bucket] : buckets) {
-    if (count > 0) lost.push_back(fmt::format("{} {}", grouped(count), bucket));
+  constexpr std::pair<const char*, const char*> kLost[] = {
+      {"framework", "the framework cannot run"},
+      {"divisibility", "do not divide the model"},
+      {"missing_data", "lack a measured table"},
+      {"out_of_memory", "do not fit in memory"},
+      {"gpus", "need more GPUs"},
+      {"no_partner", "have no prefill worker beside them"},
+      {"not_finite", "have no finite time"},
+      {"ttft", "are over the TTFT bound"},
+      {"tpot", "are over the TPOT bound"},
+      {"request_latency", "are over the bound on request latency"}};
+  std::string out = fmt::format(
+      "{} in {} (data loaded in {}), {} met every bound",
+      base::count_of(result.stats.candidates, "candidate"), milliseconds(Ms(result.stats.wall_ms)),
+      milliseconds(Ms(result.stats.load_ms)), base::grouped(result.stats.met));
+  for (const auto& [bucket, phrase] : kLost) {
+    const auto found = result.rejected.find(bucket);
+    if (found == result.rejected.end() || found->second == 0) continue;
+    out += fmt::format(", {} {}", base::grouped(found->second), phrase);
   }
-  std::string out =
-      fmt::format("{} in {} (data loaded in {}); {} met the bounds",
-                  count_of(result.stats.points, "point"), milliseconds(Ms(result.stats.wall_ms)),
-                  milliseconds(Ms(result.stats.load_ms)), grouped(result.stats.met));
-  if (!lost.empty()) out += "; lost: " + base::join(lost);
   return "\n" + field(screen, "searched", out);
 }
 

@@ -11,14 +11,13 @@ namespace {
 
 std::string model_line(const search::Resolved& r) {
   constexpr double kBillion = 1e9;
-  std::string size = fmt::format("{} B", number(static_cast<double>(r.parameters) / kBillion));
-  std::string out = fmt::format("{} ({}, {} parameters)", r.model, r.family, size);
-  return out;
+  return fmt::format("{} ({}, {} B parameters)", r.model, r.family,
+                     number(static_cast<double>(r.parameters) / kBillion));
 }
 
 std::string requests_line(const Workload& w, const Assumed& assumed) {
-  std::string out = fmt::format("{} tokens in, {} out", grouped(w.isl), grouped(w.osl));
-  if (w.prefix > 0) out += fmt::format(", {} of the input cached", grouped(w.prefix));
+  std::string out = fmt::format("{} tokens in, {} out", base::grouped(w.isl), base::grouped(w.osl));
+  if (w.prefix > 0) out += fmt::format(", {} of the input cached", base::grouped(w.prefix));
   if (w.nextn > 0) {
     out += fmt::format(", {} draft tokens a step, {} accepted", w.nextn, number(w.nextn_accepted));
   }
@@ -32,9 +31,11 @@ std::string requests_line(const Workload& w, const Assumed& assumed) {
 }
 
 std::string framework_line(const search::ResolvedFramework& f, bool moe) {
-  std::string out = fmt::format("{} {}: {}; {}", f.name, f.version,
-                                f.has_tables ? "with tables" : "no tables, embedded model only",
-                                formats(f.precision, moe));
+  const char* rests_on = f.has_tables ? "with tables"
+                         : f.borrows  ? "no tables of its own: borrowed"
+                                      : "no tables, embedded model only";
+  std::string out =
+      fmt::format("{} {}: {}; {}", f.name, f.version, rests_on, formats(f.precision, moe));
   if (!f.note.empty()) out += fmt::format(" ({})", f.note);
   return out;
 }

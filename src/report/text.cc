@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/text.h"
 #include "ops/quant.h"
 #include "perfdb/answer.h"
 
@@ -29,7 +30,8 @@ std::string paint(const Screen& screen, Ink ink, std::string_view text) {
 }
 
 std::string number(double value) {
-  if (std::fabs(value) >= 1000 && std::fabs(value) < 1e15) return grouped(std::llround(value));
+  if (std::fabs(value) >= 1000 && std::fabs(value) < 1e15)
+    return base::grouped(std::llround(value));
   return fmt::format("{:.{}f}", value, decimals_for(std::fabs(value)));
 }
 
@@ -46,22 +48,9 @@ std::vector<std::string> numbers(std::span<const double> values) {
   return out;
 }
 
-std::string grouped(std::int64_t value) {
-  std::string digits = fmt::format("{}", value);
-  const int first = value < 0 ? 1 : 0;
-  for (int at = static_cast<int>(digits.size()) - 3; at > first; at -= 3) {
-    digits.insert(static_cast<std::size_t>(at), ",");
-  }
-  return digits;
-}
-
 std::string milliseconds(Ms value) {
   if (value.value() >= kLongMs) return number(value.value() / kMsPerS) + " s";
   return number(value.value()) + " ms";
-}
-
-std::string count_of(std::int64_t value, std::string_view noun) {
-  return fmt::format("{} {}{}", grouped(value), noun, value == 1 ? "" : "s");
 }
 
 std::string evidence(const std::array<double, 6>& shares) {
@@ -83,32 +72,6 @@ std::string evidence(const std::array<double, 6>& shares) {
 double percent_in_tables(const std::array<double, 6>& shares) {
   return 100 * (shares[static_cast<std::size_t>(perfdb::Source::measured)] +
                 shares[static_cast<std::size_t>(perfdb::Source::interpolated)]);
-}
-
-std::string shard(const model::Shard& s) {
-  struct Part {
-    const char* name;
-    int value;
-  };
-  std::string out = fmt::format("tp{}", s.tp);
-  for (const Part& part : {Part{"pp", s.pp}, Part{"dp", s.dp}, Part{"cp", s.cp},
-                           Part{"ep", s.moe_ep}, Part{"mtp", s.moe_ep > 1 ? s.moe_tp : 1}}) {
-    if (part.value > 1) out += fmt::format("{}{}", part.name, part.value);
-  }
-  return out;
-}
-
-std::string layout(const Estimate& estimate) {
-  constexpr std::array<std::string_view, 3> kRoleLetters{"", "P ", "D "};
-  std::string out;
-  for (const Worker& worker : estimate.workers) {
-    if (!out.empty()) out += " + ";
-    if (worker.role != Role::mixed) {
-      out += fmt::format("{}{}", worker.count, kRoleLetters[static_cast<std::size_t>(worker.role)]);
-    }
-    out += shard(worker.shard);
-  }
-  return out;
 }
 
 std::string formats(const model::Precision& p, bool moe) {

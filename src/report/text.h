@@ -23,17 +23,14 @@ std::string paint(const Screen& screen, Ink ink, std::string_view text);
 std::string number(double value);
 // A column of numbers with the decimals that suit its largest. NaN prints as "n/a".
 std::vector<std::string> numbers(std::span<const double> values);
-std::string grouped(std::int64_t value);                          // 18,234
-std::string milliseconds(Ms value);                               // "812 ms", "30.0 s" from 10 s on
-std::string count_of(std::int64_t value, std::string_view noun);  // "1 GPU", "32 GPUs"
+std::string grouped(std::int64_t value);  // 18,234
+std::string milliseconds(Ms value);       // "812 ms", "30.0 s" from 10 s on
 
 // "82 % measured, 18 % roofline": sources with at least half a percent, largest first.
 std::string evidence(const std::array<double, 6>& shares);
 // The share that lies on or between measured points, in percent.
 double percent_in_tables(const std::array<double, 6>& shares);
 
-std::string shard(const model::Shard& shard);  // "tp2dp4ep8"
-std::string layout(const Estimate& estimate);  // "tp4", "3P tp2 + 1D tp4"
 // "gemm fp8, kv bfloat16"; the others where they exist and are not the plain 16-bit ones.
 std::string formats(const model::Precision& formats, bool moe);
 

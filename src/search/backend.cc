@@ -10,8 +10,6 @@
 namespace setpoint::search {
 namespace {
 
-constexpr double kMostAlpha = 10;  // beyond, one expert takes every token
-
 Result<hw::System> find_system(const Subject& subject, const std::string& name) {
   if (!subject.system_spec.empty() && name == subject.system) {
     return hw::parse_system_spec(name, subject.system_spec);
@@ -40,6 +38,7 @@ ResolvedFramework Backend::resolved() const {
           .version = version(),
           .note = note,
           .has_tables = db->has_tables(),
+          .borrows = db->borrows(),
           .precision = precision};
 }
 
@@ -48,30 +47,24 @@ Result<Backend> Loader::load(const Subject& subject, const std::string& framewor
   SP_TRY(const hw::System system, find_system(subject, system_name));
   const std::string model_key = fmt::format("{}\n{}\n{}\n{}", subject.model, subject.precision,
                                             system.gpu.sm, subject.alpha.value_or(-1));
-  auto& model = models_[model_key];
+  auto model = models_.find(model_key);
   if (!model) {
     SP_TRY(model::ModelSpec read,
            model::read_model(subject.model, subject.precision, system.gpu.sm));
-    if (subject.alpha) {
-      if (!(*subject.alpha >= 0 && *subject.alpha <= kMostAlpha)) {
-        return Error::bad_input(
-            fmt::format("alpha {}: expected a number from 0 to {}", *subject.alpha, kMostAlpha));
-      }
-      read.alpha = *subject.alpha;
-    }
-    model = std::make_shared<const model::ModelSpec>(std::move(read));
+    read.alpha = subject.alpha.value_or(read.alpha);
+    model = models_.keep(model_key, std::make_shared<const model::ModelSpec>(std::move(read)));
   }
   const std::string db_key = fmt::format("{}\n{}\n{}\n{}\n{}\n{}", subject.database.string(),
                                          system.name, subject.system_spec, framework,
                                          subject.framework_version, static_cast<int>(subject.data));
-  auto& db = databases_[db_key];
+  auto db = databases_.find(db_key);
   if (!db) {
     SP_TRY(perfdb::PerfDb opened, perfdb::PerfDb::open({.file = subject.database,
                                                         .system = system,
                                                         .framework = framework,
                                                         .version = subject.framework_version,
                                                         .mode = subject.data}));
-    db = std::make_shared<const perfdb::PerfDb>(std::move(opened));
+    db = databases_.keep(db_key, std::make_shared<const perfdb::PerfDb>(std::move(opened)));
   }
   SP_TRY(framework::Facts facts, framework::find_facts(framework, db->version()));
   SP_TRY(const model::Precision precision,

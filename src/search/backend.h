@@ -3,11 +3,11 @@
 // number formats it would use. Loaded once and shared by everything that asks for the same.
 #pragma once
 
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
 
+#include "base/recent.h"
 #include "framework/framework.h"
 #include "perfdb/perfdb.h"
 #include "search/bucket.h"
@@ -30,7 +30,7 @@ struct Backend {
   ResolvedFramework resolved() const;
 };
 
-// Keeps models and databases, so that a second question about them costs no reading.
+// Keeps the models and databases asked about last, so that a second question costs no reading.
 class Loader {
  public:
   // `framework` on the named system, for the subject's model.
@@ -38,8 +38,8 @@ class Loader {
                        const std::string& system);
 
  private:
-  std::map<std::string, std::shared_ptr<const model::ModelSpec>> models_;
-  std::map<std::string, std::shared_ptr<const perfdb::PerfDb>> databases_;
+  base::Recent<const model::ModelSpec> models_{16};
+  base::Recent<const perfdb::PerfDb> databases_{12};
 };
 
 // What a subject is resolved to, apart from the frameworks.

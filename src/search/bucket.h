@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where candidates end. A candidate is a layout that cannot be built, or a (layout, batch, chunk)
-// that was looked at; each is counted in exactly one bucket or meets every bound.
+// Where candidates end. A candidate is a deployment that was priced (of disaggregated ones one for
+// each decode point: prefill points are part of them, never counted themselves) or a layout of
+// which none could be; each is counted in exactly one bucket or meets every bound.
 #pragma once
 
 #include <array>
@@ -20,7 +21,7 @@ enum class Bucket : std::uint8_t {
   ttft,             // over the bound on time to first token
   tpot,             // over the bound on time per output token
   request_latency,  // over the bound on the whole request
-  no_partner,       // keeps its own bounds, but no pool of the other kind does
+  no_partner,       // a decode worker beside which no prefill worker can run
 };
 inline constexpr std::array<std::string_view, 11> kBucketNames{
     "met",        "framework", "divisibility", "missing_data",    "out_of_memory", "gpus",

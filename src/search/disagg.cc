@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <limits>
 #include <numeric>
 #include <optional>
@@ -82,19 +81,12 @@ class Matcher {
     const std::int64_t replicas = std::gcd(match->prefill, match->decode);
     const std::int64_t x = match->prefill / replicas, y = match->decode / replicas;
     const std::int64_t used = match->prefill * prefill.gpus + match->decode * decode.gpus;
-    Candidate c{.mode = Mode::disagg, .parts = {}};
-    c.parts[0] = {prefill.group,
-                  Use::prefill,
-                  p.batch,
-                  0,
-                  x,
-                  match->rate / (static_cast<double>(match->prefill) * p.requests_per_s)};
-    c.parts[1] = {decode.group,
-                  Use::decode,
-                  d.batch,
-                  0,
-                  y,
-                  match->rate / (static_cast<double>(match->decode) * d.requests_per_s)};
+    const auto part = [&](const Pool& pool, Use use, const PoolPoint& point, std::int64_t count) {
+      const double most = static_cast<double>(count * replicas) * point.requests_per_s;
+      return Part{pool.group, use, point.batch, 0, count, match->rate / most};
+    };
+    Candidate c{.mode = Mode::disagg,
+                .parts = {part(prefill, Use::prefill, p, x), part(decode, Use::decode, d, y)}};
     c.ttft_ms = p.ttft_ms;
     c.tpot_ms = d.tpot_ms;
     c.latency_ms = p.ttft_ms + following_ms(d);
@@ -207,60 +199,30 @@ void add_nearest(const Matcher& m, const std::vector<PrefillFront>& prefill,
   }
 }
 
-// What the pools of the other kind offer a point.
-struct Others {
-  std::int64_t gpus = kMostGpus + 1;  // of the smallest worker
-  double least_ms = kNever;           // least time that they add to a request
-  bool any_meets = false;             // some point keeps the bound of its own kind
-};
-
-template <class Value>
-Others others(const std::vector<Pool>& pools, const std::optional<Ms>& bound, Value own,
-              Value added) {
-  Others out;
-  for (const Pool& pool : pools) {
-    for (const PoolPoint& p : pool.points) {
-      if (!p.finite()) continue;
-      out.gpus = std::min(out.gpus, pool.gpus);
-      out.least_ms = std::min(out.least_ms, added(p));
-      out.any_meets = out.any_meets || !bound || own(p) <= bound->value();
-    }
-  }
-  return out;
-}
-
-// Each point of the pools in its bucket. A point is charged with its own bounds and with the
-// request latency that the best partner would leave it.
-void count_points(const Matcher& m, const std::vector<Pool>& prefill,
+// Each decode point in its bucket, beside the prefill workers that answer soonest among those that
+// fit next to it: it meets the bounds exactly when some deployment of it does.
+void count_points(const Matcher& m, const std::vector<PrefillFront>& prefill,
                   const std::vector<Pool>& decode, const Sla& sla, const Target& target,
                   DisaggResult& out) {
-  using Value = std::function<double(const PoolPoint&)>;
-  const Value ttft = [](const PoolPoint& p) { return p.ttft_ms; };
-  const Value tpot = [](const PoolPoint& p) { return p.tpot_ms; };
-  const Value following = [&](const PoolPoint& p) { return m.following_ms(p); };
-  const Others decodes = others(decode, sla.tpot, tpot, following);
-  const Others prefills = others(prefill, sla.ttft, ttft, ttft);
-  if (std::isfinite(prefills.least_ms) && std::isfinite(decodes.least_ms)) {
-    const Others fastest = others(decode, std::nullopt, tpot, tpot);
-    out.reach.add(prefills.least_ms, fastest.least_ms, prefills.least_ms + decodes.least_ms);
-  }
   const std::int64_t gpus = target.gpus > 0 ? target.gpus : kMostGpus;
-  const auto count = [&](const std::vector<Pool>& pools, const Others& o, bool prefilling) {
-    for (const Pool& pool : pools) {
-      for (const PoolPoint& p : pool.points) {
-        Bucket bucket = Bucket::not_finite;
-        if (p.finite()) {
-          bucket = judge(sla, prefilling ? p.ttft_ms : 0, prefilling ? 0 : p.tpot_ms,
-                         (prefilling ? p.ttft_ms : following(p)) + o.least_ms);
-          if (bucket == Bucket::met && !o.any_meets) bucket = Bucket::no_partner;
-          if (pool.gpus + o.gpus > gpus) bucket = Bucket::gpus;
-        }
-        out.tally.add(bucket);
-      }
+  for (const Pool& pool : decode) {
+    double ttft = kNever;
+    for (const PrefillFront& front : prefill) {
+      if (front.pool->gpus + pool.gpus > gpus) continue;
+      ttft = std::min(ttft, front.points.front().ttft_ms);
     }
-  };
-  count(prefill, decodes, true);
-  count(decode, prefills, false);
+    for (const PoolPoint& d : pool.points) {
+      Bucket bucket = prefill.empty() ? Bucket::no_partner : Bucket::gpus;
+      if (!d.finite()) {
+        bucket = Bucket::not_finite;
+      } else if (ttft < kNever) {
+        const double latency = ttft + m.following_ms(d);
+        bucket = judge(sla, ttft, d.tpot_ms, latency);
+        out.reach.add(ttft, d.tpot_ms, latency);
+      }
+      out.tally.add(bucket);
+    }
+  }
 }
 
 }  // namespace
@@ -274,7 +236,7 @@ DisaggResult match_pools(const std::vector<Pool>& prefill, const std::vector<Poo
     fronts.push_back(prefill_front(pool));
     if (fronts.back().points.empty()) fronts.pop_back();
   }
-  count_points(m, prefill, decode, sla, target, out);
+  count_points(m, fronts, decode, sla, target, out);
   for (const PrefillFront& front : fronts) {
     for (const Pool& pool : decode) {
       if (auto best = best_pair(m, front, pool, target)) out.best.push_back(*best);

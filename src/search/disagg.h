@@ -25,7 +25,7 @@ struct DisaggResult {
   std::vector<Candidate> all;      // each decode point with its best prefill pool
   std::vector<Candidate> nearest;  // of each pair, when nothing keeps every bound
   Reach reach;
-  Tally tally;  // of the pools' points
+  Tally tally;  // of the decode points
 };
 
 DisaggResult match_pools(const std::vector<Pool>& prefill, const std::vector<Pool>& decode,

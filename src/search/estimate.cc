@@ -4,13 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
-#include <map>
 
 #include "base/text.h"
-#include "search/backend.h"
-#include "search/check.h"
 #include "search/describe.h"
+#include "search/inputs.h"
 #include "search/pool.h"
 
 namespace setpoint::search {
@@ -39,11 +36,10 @@ std::int64_t most_batch(const serve::Engine& engine, const serve::MemoryQuestion
   return settings.max_num_seqs ? std::min(most, *settings.max_num_seqs) : most;
 }
 
-Refusal refuse(const serve::Engine& engine, Use use, const Workload& w, std::int64_t batch,
-               std::int64_t chunk, const EngineSettings& settings) {
-  const serve::MemoryQuestion question = memory_question(use, w, batch, chunk);
+Refusal refuse(const serve::Engine& engine, const serve::MemoryQuestion& question,
+               const EngineSettings& settings) {
   Refusal out;
-  out.role = role_of(use);
+  out.role = question.role;
   out.memory = serve::memory_use(engine, question);
   out.kv_per_sequence = serve::kv_bytes(engine, question.kv_tokens);
   out.largest_batch = most_batch(engine, question, settings);
@@ -51,23 +47,15 @@ Refusal refuse(const serve::Engine& engine, Use use, const Workload& w, std::int
   out.text = fmt::format(
       "KV capacity: batch {} does not fit: weights {:.2f} GiB, KV {:.2f} GiB per sequence of {} "
       "tokens, {:.1f} GiB per GPU; {}, {}",
-      batch, gib(out.memory.weights), gib(out.kv_per_sequence), question.kv_tokens,
+      question.batch, gib(out.memory.weights), gib(out.kv_per_sequence), question.kv_tokens,
       gib(out.memory.capacity),
       out.largest_batch > 0 ? fmt::format("the largest batch that fits is {}", out.largest_batch)
                             : std::string("not even one such sequence fits"),
       out.longest_length > 0
-          ? fmt::format("batch {} would fit at {} tokens", batch, out.longest_length)
-          : fmt::format("batch {} fits at no length", batch));
+          ? fmt::format("batch {} would fit at {} tokens", question.batch, out.longest_length)
+          : fmt::format("batch {} fits at no length", question.batch));
   return out;
 }
-
-// One kind of worker of a request, its engine at hand.
-struct Asked {
-  const Backend* backend = nullptr;
-  serve::Engine* engine = nullptr;
-  Use use = Use::mixed;
-  const WorkerSpec* spec = nullptr;
-};
 
 std::vector<Breakdown> break_down(const std::vector<Placed>& workers, const Workload& w) {
   std::vector<Breakdown> out;
@@ -110,132 +98,149 @@ void queue(Estimate& e, double in_flight) {
   e.performance.concurrency = in_flight / static_cast<double>(e.replicas);
 }
 
-}  // namespace
-
-struct Estimator::Cache {
-  Loader loader;
-  std::map<std::string, Backend> backends;
-  std::map<std::string, serve::Engine> engines;
-
-  Result<const Backend*> backend(const EstimateRequest& r, const std::string& system) {
-    const Subject& s = r.subject;
-    std::string key =
-        fmt::format("{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}", s.model, s.precision,
-                    s.alpha.value_or(-1), system, s.system_spec, r.framework, s.framework_version,
-                    static_cast<int>(s.data), s.database.string());
-    for (const auto& q : s.quant) key += "\n" + q.key + "=" + q.mode;
-    const auto known = backends.find(key);
-    if (known != backends.end()) return &known->second;
-    SP_TRY(Backend loaded, loader.load(s, r.framework, system));
-    return &backends.emplace(std::move(key), std::move(loaded)).first->second;
-  }
-
-  Result<serve::Engine*> engine(const Backend& backend, const WorkerSpec& spec,
-                                const EstimateRequest& r) {
-    SP_TRY(const model::Shard s, complete(spec, *backend.model));
-    const EngineSettings& pinned = r.settings;
-    const std::string key =
-        fmt::format("{} {} {} {} {} {} {} {} {} {}", static_cast<const void*>(&backend), s.tp, s.pp,
-                    s.dp, s.moe_tp, s.moe_ep, s.cp, r.subject.workload.nextn,
-                    pinned.memory_fraction.value_or(-1), pinned.kv_tokens.value_or(-1));
-    const auto known = engines.find(key);
-    if (known != engines.end()) return &known->second;
-    Built built = build(backend, s, r.subject.workload.nextn);
-    if (!built.engine) {
-      const bool no = built.bucket == Bucket::out_of_memory;
-      return Error{no ? ErrorCode::no : ErrorCode::bad_input, built.text};
-    }
-    built.engine->pins = {pinned.memory_fraction, pinned.kv_tokens};
-    return &engines.emplace(key, std::move(*built.engine)).first->second;
-  }
+// One kind of worker of a request.
+struct Kind {
+  Use use;
+  const WorkerSpec& spec;
+  const std::string& system;
 };
 
-Estimator::Estimator() : cache_(std::make_unique<Cache>()) {}
-Estimator::Estimator(Estimator&&) noexcept = default;
-Estimator& Estimator::operator=(Estimator&&) noexcept = default;
-Estimator::~Estimator() = default;
-
-namespace {
-
-std::vector<Asked> asked_workers(const EstimateRequest& r) {
-  if (r.mode == Mode::disagg) {
-    return {{nullptr, nullptr, Use::prefill, &r.prefill},
-            {nullptr, nullptr, Use::decode, &r.decode}};
-  }
-  return {{nullptr, nullptr, r.mode == Mode::agg ? Use::mixed : Use::static_batch, &r.worker}};
+std::vector<Kind> kinds_of(const EstimateRequest& r) {
+  const std::string& system = r.subject.system;
+  if (r.mode == Mode::agg) return {{Use::mixed, r.worker, system}};
+  if (r.mode == Mode::static_batch) return {{Use::static_batch, r.worker, system}};
+  return {{Use::prefill, r.prefill, system},
+          {Use::decode, r.decode, r.decode_system.empty() ? system : r.decode_system}};
 }
 
-struct Sized {
-  Part part;
-  std::optional<Refusal> refusal;
-};
-
 // The batch and chunk of one kind of worker: as given, else from the requests in flight.
-Sized size_worker(const Asked& asked, const EstimateRequest& r, std::int64_t replicas) {
+Part size_worker(const serve::Engine& engine, const Kind& kind, const EstimateRequest& r,
+                 std::int64_t replicas) {
   const Workload& w = r.subject.workload;
-  const model::Shard& shard = asked.engine->shard;
-  Sized out;
-  out.part.use = asked.use;
-  out.part.count = asked.spec->workers;
-  const std::int64_t places = std::max<std::int64_t>(1, shard.dp * asked.spec->workers * replicas);
-  const bool from_concurrency = !asked.spec->batch && asked.use != Use::prefill;
-  std::int64_t batch = asked.spec->batch.value_or(1);
-  if (from_concurrency && r.concurrency) batch = ceil_div(*r.concurrency, places);
-  std::int64_t chunk = 0;
-  if (asked.use == Use::mixed) {
-    chunk = r.settings.chunk_tokens.value_or(default_chunk(*asked.engine));
-    if (r.settings.max_num_tokens) {
-      const std::int64_t left = chunk_of(w, batch, *r.settings.max_num_tokens);
-      chunk = r.settings.chunk_tokens ? std::min(chunk, left) : left;
+  const EngineSettings& settings = r.settings;
+  Part part{.use = kind.use, .count = kind.spec.workers};
+  part.batch = kind.spec.batch.value_or(1);
+  const bool shared = !kind.spec.batch && kind.use != Use::prefill && r.concurrency;
+  if (shared) part.batch = ceil_div(*r.concurrency, engine.shard.dp * part.count * replicas);
+  if (kind.use == Use::mixed) {
+    part.chunk = settings.chunk_tokens.value_or(default_chunk(engine));
+    if (settings.max_num_tokens) {
+      const std::int64_t left = chunk_of(w, part.batch, *settings.max_num_tokens);
+      part.chunk = std::min(settings.chunk_tokens.value_or(left), left);
     }
   }
   const std::int64_t most =
-      most_batch(*asked.engine, memory_question(asked.use, w, batch, chunk), r.settings);
-  if (from_concurrency && r.concurrency && most > 0) batch = std::min(batch, most);
-  if (batch > most) out.refusal = refuse(*asked.engine, asked.use, w, batch, chunk, r.settings);
-  out.part.batch = batch;
-  out.part.chunk = chunk;
-  return out;
+      most_batch(engine, memory_question(kind.use, w, part.batch, part.chunk), settings);
+  if (shared && most > 0) part.batch = std::min(part.batch, most);
+  return part;
+}
+
+std::string ready_key(const EstimateRequest& r, const std::string& framework,
+                      const std::string& system, const WorkerSpec& spec) {
+  const Subject& q = r.subject;
+  std::string key = fmt::format("{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}", q.model, q.precision, system,
+                                q.system_spec, framework, q.framework_version, int(q.data),
+                                q.database.string(), q.workload.nextn);
+  for (const auto& quant : q.quant) key += "\n" + quant.key + "=" + quant.mode;
+  const auto add = [&](const auto& fields, const auto& of) {
+    for (const auto& field : fields) key += fmt::format("\n{}", field.get(of).value_or(-1));
+  };
+  add(kSubjectFields, q);
+  add(kWorkerFields, spec);
+  add(kEngineFields, r.settings);
+  return key;
+}
+
+double throughput(const EstimateAnswer& answer) {
+  return answer.estimate ? answer.estimate->tokens_per_s_per_gpu() : -1;
 }
 
 }  // namespace
 
-Result<EstimateAnswer> Estimator::answer(const EstimateRequest& r) {
-  SP_CHECK(check(r.subject.workload));
-  std::vector<Asked> asked = asked_workers(r);
-  std::int64_t gpus = 0;
-  EstimateAnswer out;
-  for (Asked& a : asked) {
-    const bool elsewhere = a.use == Use::decode && !r.decode_system.empty();
-    SP_TRY(a.backend, cache_->backend(r, elsewhere ? r.decode_system : r.subject.system));
-    SP_TRY(a.engine, cache_->engine(*a.backend, *a.spec, r));
-    gpus += a.spec->workers * a.engine->shard.gpus();
+Result<std::shared_ptr<Estimator::Ready>> Estimator::ready(const EstimateRequest& r,
+                                                           const std::string& framework,
+                                                           const std::string& system,
+                                                           const WorkerSpec& spec) {
+  std::string key = ready_key(r, framework, system, spec);
+  if (auto known = ready_.find(key)) return known;
+  SP_TRY(Backend backend, loader_.load(r.subject, framework, system));
+  SP_TRY(const model::Shard shard, complete(spec, *backend.model));
+  Built built = build(backend, shard, r.subject.workload.nextn);
+  if (!built.engine) {
+    const bool no = built.bucket == Bucket::out_of_memory;
+    return Error{no ? ErrorCode::no : ErrorCode::bad_input, built.text};
   }
-  out.inputs = resolve(r.subject, *asked[0].backend, r.decode_system);
-  out.inputs.frameworks = {asked[0].backend->resolved()};
-  const std::int64_t replicas = r.gpus > 0 ? std::max<std::int64_t>(1, r.gpus / gpus) : 1;
+  built.engine->pins = {r.settings.memory_fraction, r.settings.kv_tokens};
+  return ready_.keep(std::move(key),
+                     std::make_shared<Ready>(Ready{std::move(backend), std::move(*built.engine)}));
+}
+
+Result<EstimateAnswer> Estimator::answer_by(const EstimateRequest& r,
+                                            const std::string& framework) {
+  const std::vector<Kind> kinds = kinds_of(r);
+  std::vector<std::shared_ptr<Ready>> ready;
+  std::int64_t gpus = 0;
+  for (const Kind& kind : kinds) {
+    SP_TRY(ready.emplace_back(), this->ready(r, framework, kind.system, kind.spec));
+    gpus += kind.spec.workers * ready.back()->engine.shard.gpus();
+  }
   if (r.gpus > 0 && gpus > r.gpus) {
     return Error::bad_input(fmt::format("gpus {}: one replica needs {}", r.gpus, gpus));
   }
+  EstimateAnswer out;
+  out.inputs = resolve(r.subject, ready[0]->backend, r.decode_system);
+  out.inputs.frameworks = {ready[0]->backend.resolved()};
+  const Workload& w = r.subject.workload;
+  const std::int64_t replicas = r.gpus > 0 ? r.gpus / gpus : 1;
   std::vector<Placed> workers;
-  for (const Asked& a : asked) {
-    Sized sized = size_worker(a, r, replicas);
-    if (sized.refusal) {
-      out.refusal = std::move(sized.refusal);
+  for (std::size_t i = 0; i < kinds.size(); ++i) {
+    serve::Engine& engine = ready[i]->engine;
+    const Part part = size_worker(engine, kinds[i], r, replicas);
+    const auto question = memory_question(part.use, w, part.batch, part.chunk);
+    if (part.batch > most_batch(engine, question, r.settings)) {
+      out.refusal = refuse(engine, question, r.settings);
       return out;
     }
-    workers.push_back({a.engine, a.backend, sized.part});
+    workers.push_back({&engine, &ready[i]->backend, part});
   }
-  Estimate e = describe(r.mode, workers, r.subject.workload, replicas, r.gpus);
+  Estimate e = describe(r.mode, workers, w, replicas, r.gpus);
   if (r.concurrency) queue(e, static_cast<double>(*r.concurrency));
   if (r.load.kind != Load::Kind::steady) {
     e.warnings.push_back(
         "the arrival pattern is not modelled yet: steady state at the given "
         "concurrency is answered");
   }
-  if (r.breakdown) out.breakdown = break_down(workers, r.subject.workload);
+  if (r.breakdown) out.breakdown = break_down(workers, w);
   out.estimate = std::move(e);
   return out;
+}
+
+// Of all frameworks the one with the most tokens/s/GPU; when none runs it, the first one's reason.
+Result<EstimateAnswer> Estimator::answer(const EstimateRequest& r) {
+  SP_CHECK(check(r.subject));
+  if (!r.framework.empty()) return answer_by(r, r.framework);
+  if (!r.subject.framework_version.empty()) {
+    return Error::bad_input(fmt::format("framework version {} needs one framework, not all",
+                                        r.subject.framework_version));
+  }
+  std::optional<Result<EstimateAnswer>> best;
+  std::vector<ResolvedFramework> frameworks;
+  std::vector<std::string> compared;
+  for (const std::string& name : framework::framework_names()) {
+    Result<EstimateAnswer> answer = answer_by(r, name);
+    compared.push_back(name + " cannot run it");
+    if (answer) {
+      frameworks.push_back(answer->inputs.frameworks[0]);
+      if (answer->estimate) compared.back() = fmt::format("{} {:.1f}", name, throughput(*answer));
+    }
+    if (!best || (answer && (!*best || throughput(*answer) > throughput(**best)))) best = answer;
+  }
+  if (!*best) return *best;
+  Resolved& inputs = (*best)->inputs;
+  inputs.frameworks = std::move(frameworks);
+  inputs.warnings.push_back("no framework given: the best of all answers; tokens/s/GPU: " +
+                            base::join(compared));
+  return *best;
 }
 
 EstimateRequest request_of(const Subject& subject, const Estimate& row) {

@@ -8,9 +8,12 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
+#include "base/json.h"
+#include "base/recent.h"
+#include "search/backend.h"
+#include "serve/engine.h"
 #include "setpoint/estimate.h"
 #include "setpoint/result.h"
 #include "setpoint/search.h"
@@ -47,9 +50,8 @@ struct Load {
 };
 
 struct EstimateRequest {
-  std::string id;  // of a request line, given back
   Subject subject;
-  std::string framework;
+  std::string framework;      // "": every one is tried and the best answers, said in the inputs
   std::string decode_system;  // "" = subject.system
   Mode mode = Mode::agg;
   WorkerSpec worker;                        // agg, static
@@ -83,27 +85,31 @@ struct EstimateAnswer {
   std::vector<Breakdown> breakdown;
 };
 
-Result<EstimateAnswer> estimate(const EstimateRequest& request);
-
 // The question whose answer is this row of a search about `subject`, to the last digit.
 EstimateRequest request_of(const Subject& subject, const Estimate& row);
 
-// Estimates many configurations; what they share (model, tables, layouts) is loaded once.
+// Estimates many configurations. What they share (models, tables, workers) is remembered, the most
+// recent ones only: memory does not grow with the number of questions.
 class Estimator {
  public:
-  Estimator();
-  Estimator(Estimator&&) noexcept;
-  Estimator& operator=(Estimator&&) noexcept;
-  ~Estimator();
   Result<EstimateAnswer> answer(const EstimateRequest& request);
 
  private:
-  struct Cache;
-  std::unique_ptr<Cache> cache_;
+  struct Ready {  // a worker's engine and what it stands on
+    Backend backend;
+    serve::Engine engine;
+  };
+  Result<EstimateAnswer> answer_by(const EstimateRequest& request, const std::string& framework);
+  Result<std::shared_ptr<Ready>> ready(const EstimateRequest& request, const std::string& framework,
+                                       const std::string& system, const WorkerSpec& spec);
+  Loader loader_;
+  base::Recent<Ready> ready_{48};
 };
+Result<EstimateAnswer> estimate(const EstimateRequest& request);
 
 // One line of `estimate --requests` (docs/cli.md): unknown keys and impossible values are errors
-// that name the key and what would be right.
+// that name the key and what would be right. Its id, of any kind, is the reader's.
+Result<EstimateRequest> parse_request(const base::JsonView& line);
 Result<EstimateRequest> parse_request(std::string_view json, const std::string& where);
 
 }  // namespace setpoint::search

@@ -9,9 +9,10 @@
 #include <map>
 
 #include "search/backend.h"
-#include "search/check.h"
 #include "search/describe.h"
 #include "search/disagg.h"
+#include "search/inputs.h"
+#include "search/label.h"
 #include "search/sweep.h"
 #include "search/why.h"
 
@@ -154,6 +155,11 @@ class Describer {
     for (const Candidate& c : candidates) out.push_back((*this)(c));
     return out;
   }
+  // The points of the layout that a deployment's mixed or decode workers have.
+  std::vector<PoolPoint> points(const Candidate& c) {
+    const Part& part = c.parts[c.mode == Mode::disagg ? 1 : 0];
+    return evaluate(engine(groups_[part.group]), part.use, w_);
+  }
 
  private:
   serve::Engine& engine(const Group& group) {
@@ -224,7 +230,9 @@ void fill_modes(const std::vector<Group>& groups, const std::vector<GroupResult>
     for (const Candidate& c : swept.all) out.points.push_back(describer(c));
     reach.add(swept.reach);
     nearest.insert(nearest.end(), swept.nearest.begin(), swept.nearest.end());
-    if (!picked.empty()) bests.push_back({picked[0], shown.configs[0]});
+    if (picked.empty()) continue;
+    bests.push_back({picked[0], shown.configs[0],
+                     what_limits(picked[0], describer.points(picked[0]), request)});
   }
   std::stable_sort(bests.begin(), bests.end(), [&](const ModeBest& a, const ModeBest& b) {
     return better(a.candidate, b.candidate, request.target);
@@ -237,7 +245,7 @@ void fill_modes(const std::vector<Group>& groups, const std::vector<GroupResult>
     return;
   }
   out.best = {bests[0].candidate.mode, 0};
-  out.why = explain(bests, request, tally);
+  out.why = explain(bests);
   if (!out.missing_data.empty()) {
     out.why.push_back(
         "the answer is incomplete: missing tables dropped layouts that might be better");

@@ -56,8 +56,11 @@ void evaluate_use(serve::Engine& engine, Use use, const Group& group, const Sear
   // Decode workers are not cut along the sequence: a step has one token of it.
   if (use == Use::decode && group.shard.cp > 1) return;
   std::vector<PoolPoint> points = evaluate(engine, use, request.subject.workload);
-  out.points += static_cast<std::int64_t>(points.size());
-  if (points.empty()) out.tally.add(Bucket::out_of_memory);
+  out.fits = out.fits || !points.empty();
+  if (use != Use::prefill) {  // half of a deployment: counted with its decode workers
+    out.points += static_cast<std::int64_t>(points.size());
+    if (points.empty()) out.tally.add(Bucket::out_of_memory);
+  }
   const std::int64_t gpus = group.shard.gpus();
   const Part part{.group = group.index, .use = use};
   switch (use) {
@@ -82,11 +85,12 @@ GroupResult evaluate_group(const Group& group, const SearchRequest& request) {
   if (!built.engine) {
     out.refused = built.bucket;
     out.reason = std::move(built.text);
-    out.tally.add(built.bucket, static_cast<std::int64_t>(group.uses.size()));
+    const auto prefills = std::count(group.uses.begin(), group.uses.end(), Use::prefill);
+    out.tally.add(built.bucket, static_cast<std::int64_t>(group.uses.size()) - prefills);
     return out;
   }
   for (Use use : group.uses) evaluate_use(*built.engine, use, group, request, out);
-  if (out.points == 0) {
+  if (!out.fits) {
     out.refused = Bucket::out_of_memory;
     out.reason = "not even one request fits beside the weights";
   }

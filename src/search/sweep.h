@@ -35,7 +35,8 @@ struct Swept {
 
 struct GroupResult {
   Tally tally;
-  std::int64_t points = 0;
+  std::int64_t points = 0;       // deployments priced
+  bool fits = false;             // some point fits the memory
   Bucket refused = Bucket::met;  // why no point was evaluated, with the reason in words
   std::string reason;
   Swept mixed, fixed;    // aggregated and static

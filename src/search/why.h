@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Why the winner won, in sentences made from the numbers: what set its batch, what the other mode
-// was held up by, what most candidates failed on; or, with no winner, how close one can come.
+// Why the winner won, in sentences made from the numbers: what keeps it from a faster point, what
+// holds up the best of the other mode; or, with no winner, how close one can come.
 #pragma once
 
 #include <string>
@@ -12,21 +12,21 @@
 
 namespace setpoint::search {
 
-// The best of one mode, by number and as described.
+// The best of one mode, by number and as described, and what bounds it.
 struct ModeBest {
   Candidate candidate;
   Estimate estimate;
+  std::string limit;
 };
 
-// "tp4 pp2", "tp1 dp8 ep8"; expert widths only when they differ from tp.
-std::string label(const model::Shard& shard);
-// "agg, vllm 0.24.0: 8 x (tp4, batch 96)".
-std::string label(const Estimate& estimate);
+// What keeps this deployment's mixed or decode workers from a faster point, found among the points
+// of their layout: the bound that the nearest faster one breaks, memory, or throughput itself.
+std::string what_limits(const Candidate& c, const std::vector<PoolPoint>& points,
+                        const SearchRequest& request);
 
-std::vector<std::string> explain(const std::vector<ModeBest>& bests, const SearchRequest& request,
-                                 const Tally& tally);
+std::vector<std::string> explain(const std::vector<ModeBest>& bests);
 
-// `refusals`: reasons of the layouts without a single point.
+// `results` of all layouts: the refusals among them say why nothing ran.
 NoAnswer explain_none(const SearchRequest& request, const Reach& reach, const Tally& tally,
                       const std::vector<GroupResult>& results);
 

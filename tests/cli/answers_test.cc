@@ -47,7 +47,7 @@ TEST(Search, ImpossibleInputsAreOneLineThatSaysWhatIsValid) {
       {"--gpus 8 --tpot inf", "--tpot: expected a number"},
       {"--gpus 8 --tpot 1e999", "--tpot: expected a number"},
       {"--gpus 8 --min-user-speed 0", "--min-user-speed: expected a number"},
-      {"--gpus 8 --prefix 4000", "--prefix: expected less than --isl (4000)"},
+      {"--gpus 8 --prefix 4000", "prefix: expected less than isl (4000)"},
       {"--gpus 8 --target-rate 3", "expected exactly one of --gpus"},
       {"", "expected exactly one of --gpus"},
       {"--gpus 8 --framework vlm", "expected vllm, sglang, trtllm, all"},
@@ -252,6 +252,26 @@ TEST(Requests, EveryLineIsAnsweredInOrderAndBadOnesSaySo) {
   }
   EXPECT_EQ(answers[2]["id"], "c");
   EXPECT_EQ(answers[5]["id"], "e");
+}
+
+TEST(Requests, AnIdMayBeANumberAndOnlyBadLinesAreExitCode2) {
+  const auto file = scratch() / "requests.jsonl";
+  std::ofstream(file)
+      << R"({"id":17,"model":"Qwen/Qwen3-8B","system":"h200_sxm","isl":128,"osl":5,"framework":"vllm"})"
+      << "\n"
+      << R"({"id":{},"model":"Qwen/Qwen3-8B","system":"h200_sxm","isl":1,"osl":1})"
+      << "\n";
+  const Ran ran = run("aiconf estimate --requests " + file.string());
+  EXPECT_EQ(ran.code, 0) << ran.err;
+  const json first = json::parse(ran.out.substr(0, ran.out.find('\n')));
+  EXPECT_EQ(first["id"], 17);
+  EXPECT_GT(first["ttft_ms"], 0);
+  EXPECT_NE(ran.out.find("id: expected text or a number"), std::string::npos) << ran.out;
+  std::ofstream(file) << "{}\n[]\n";
+  const Ran bad = run("aiconf estimate --requests " + file.string());
+  EXPECT_EQ(bad.code, 2);
+  EXPECT_EQ(lines(bad.out), 2u);
+  EXPECT_NE(bad.err.find("none of 2 lines"), std::string::npos) << bad.err;
 }
 
 TEST(Support, EveryFrameworkSaysWhatItsOperatorsRestOn) {

@@ -82,7 +82,7 @@ TEST_F(Db, ShowFiltersRowsAndSaysWhenNoneMatches) {
 
 TEST_F(Db, ListCountsTablesAndRows) {
   ASSERT_EQ(imported().code, 0);
-  EXPECT_NE(db("list").out.find("1 tables, 2 rows"), std::string::npos);
+  EXPECT_NE(db("list").out.find("1 table, 2 rows"), std::string::npos);
   const auto json = nlohmann::json::parse(db("list --system h200_sxm --json").out);
   EXPECT_EQ(json["tables"][0]["op"], "gemm");
   EXPECT_EQ(json["tables"][0]["snapshot"], "csv mine.csv");

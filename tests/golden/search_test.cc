@@ -16,7 +16,7 @@
 
 #include "base/json.h"
 #include "search/estimate.h"
-#include "search/why.h"
+#include "search/label.h"
 
 namespace {
 

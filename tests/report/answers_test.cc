@@ -17,7 +17,6 @@ namespace {
 
 using report::estimate_json;
 using report::estimate_text;
-using report::request_answer_json;
 using report::Screen;
 using report::search_json;
 using report::search_text;
@@ -184,18 +183,6 @@ TEST(EstimateText, ARefusalNamesWhatWouldFit) {
   const base::Json json = estimate_json(estimate_request(), {}, answer);
   EXPECT_EQ(json["refusal"]["largest_batch"], 34);
   EXPECT_NEAR(json["refusal"]["kv_gib_per_sequence"].get<double>(), 2.29, 1e-6);
-}
-
-TEST(RequestLine, CarriesTheIdWhetherAnsweredOrNot) {
-  search::EstimateRequest q = estimate_request();
-  q.id = "r0001";
-  search::EstimateAnswer answer;
-  answer.estimate = agg(2, 64, 612.5, 34.1);
-  EXPECT_EQ(request_answer_json(q, answer)["id"], "r0001");
-  EXPECT_EQ(request_answer_json(q, answer)["mode"], "agg");
-  const base::Json error = report::request_error_json("", "line 3: not JSON");
-  EXPECT_TRUE(error["id"].is_null());
-  EXPECT_EQ(error.size(), 2u);
 }
 
 }  // namespace

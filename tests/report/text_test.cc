@@ -6,9 +6,11 @@
 #include <cmath>
 #include <sstream>
 
+#include "base/text.h"
 #include "report/plot.h"
 #include "report/recorded.h"
 #include "report/table.h"
+#include "search/label.h"
 
 namespace setpoint::report {
 namespace {
@@ -20,8 +22,8 @@ TEST(Text, NumbersCarryTheDigitsThatMatter) {
   EXPECT_EQ(number(12345.6), "12,346");
   const std::vector<double> column{2.314, 1234.5, std::nan("")};
   EXPECT_EQ(numbers(column), (std::vector<std::string>{"2", "1234", "n/a"}));
-  EXPECT_EQ(grouped(1234567), "1,234,567");
-  EXPECT_EQ(grouped(-123), "-123");
+  EXPECT_EQ(base::grouped(1234567), "1,234,567");
+  EXPECT_EQ(base::grouped(-123), "-123");
   EXPECT_EQ(milliseconds(Ms(30'000)), "30.0 s");
 }
 
@@ -32,9 +34,9 @@ TEST(Text, EvidenceNamesTheSourcesLargestFirst) {
 }
 
 TEST(Text, AShardIsNamedByWhatIsCut) {
-  EXPECT_EQ(shard({4, 1, 1, 4, 1, 1}), "tp4");
-  EXPECT_EQ(shard({2, 2, 4, 1, 8, 1}), "tp2pp2dp4ep8");
-  EXPECT_EQ(shard({8, 1, 1, 4, 2, 1}), "tp8ep2mtp4");
+  EXPECT_EQ(search::label(model::Shard{4, 1, 1, 4, 1, 1}), "tp4");
+  EXPECT_EQ(search::label(model::Shard{2, 2, 4, 1, 8, 1}), "tp2pp2dp4ep8");
+  EXPECT_EQ(search::label(model::Shard{8, 1, 1, 4, 2, 1}), "tp8ep2mtp4");
 }
 
 TEST(Text, WrappingNeverExceedsTheWidthNorLosesAWord) {

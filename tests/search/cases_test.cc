@@ -10,7 +10,6 @@
 
 #include "search/estimate.h"
 #include "search/search.h"
-#include "search/why.h"
 
 namespace {
 

@@ -128,6 +128,24 @@ TEST(Estimate, AnEstimatorAnswersAsOneAlone) {
   }
 }
 
+TEST(Estimate, WithoutAFrameworkTheBestOfAllAnswersAndSaysSo) {
+  const std::string head = R"({"model": "Qwen/Qwen3-8B", "system": "h200_sxm", "isl": 900,
+      "osl": 90, "batch": 32, "framework": ")";
+  double best = 0;
+  for (const std::string& name : framework::framework_names()) {
+    const auto one = must(head + name + "\"}");
+    ASSERT_TRUE(one.estimate);
+    EXPECT_EQ(one.inputs.frameworks.size(), 1u);
+    best = std::max(best, one.estimate->tokens_per_s_per_gpu());
+  }
+  const auto all = must(head + "all\"}");
+  ASSERT_TRUE(all.estimate);
+  EXPECT_DOUBLE_EQ(all.estimate->tokens_per_s_per_gpu(), best);
+  EXPECT_EQ(all.inputs.frameworks.size(), 3u);
+  ASSERT_FALSE(all.inputs.warnings.empty());
+  EXPECT_NE(all.inputs.warnings.back().find("no framework given"), std::string::npos);
+}
+
 TEST(Request, EveryKeyOfTheContractIsRead) {
   const auto request = parse_request(
       R"({"id": "r0001", "model": "Qwen/Qwen3-235B-A22B-FP8", "precision": "fp8",
@@ -142,7 +160,6 @@ TEST(Request, EveryKeyOfTheContractIsRead) {
           "decode": {"workers": 2, "tp": 8, "batch": 40}})",
       "line 1");
   ASSERT_TRUE(request.ok()) << request.error().text;
-  EXPECT_EQ(request->id, "r0001");
   EXPECT_EQ(request->framework, "trtllm");
   EXPECT_EQ(request->subject.framework_version, "");
   EXPECT_EQ(request->mode, Mode::disagg);
