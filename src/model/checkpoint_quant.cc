@@ -55,16 +55,16 @@ std::string scheme(const JsonView& at) {
   return "";
 }
 
-Result<std::vector<std::string>> excluded(const JsonView& at) {
+// The entries of these lists, as far as they are there.
+Result<std::vector<std::string>> strings(const JsonView& at,
+                                         std::initializer_list<std::string_view> keys) {
   std::vector<std::string> out;
-  for (const std::string_view key :
-       {"exclude_modules", "ignore", "modules_to_not_convert", "ignored_layers"}) {
+  for (const std::string_view key : keys) {
     const auto list = at.find(key);
     if (!list) continue;
     SP_TRY(const auto items, list->items());
     for (const JsonView& item : items) {
-      SP_TRY(std::string pattern, item.string());
-      out.push_back(std::move(pattern));
+      SP_TRY(out.emplace_back(), item.string());
     }
   }
   return out;
@@ -117,18 +117,6 @@ Result<Formats> group_formats(const JsonView& group) {
       fmt::format("{}-bit {} weights are not supported", w_bits, is_float ? "float" : "integer"));
 }
 
-Result<std::vector<std::string>> targets_of(const JsonView& group) {
-  std::vector<std::string> out;
-  const auto list = group.find("targets");
-  if (!list) return out;
-  SP_TRY(const auto items, list->items());
-  for (const JsonView& item : items) {
-    SP_TRY(std::string target, item.string());
-    out.push_back(std::move(target));
-  }
-  return out;
-}
-
 // What an algorithm's name means, with the details that some names need.
 Result<Formats> formats_of(const std::string& name, const JsonView& at) {
   if (name == "fp8") {
@@ -155,113 +143,97 @@ Result<Formats> formats_of(const std::string& name, const JsonView& at) {
   return at.error(base::unknown_name("quantisation", name, known));
 }
 
-// Finds, part by part, which format applies; one per kind of weights.
-class PartFormats {
- public:
-  explicit PartFormats(const ModelSpec& spec) : spec_(spec) {}
+// Each part's format; nothing: in 16 bits. By Part.
+using PerPart = std::array<std::optional<Formats>, kQuantisedParts.size()>;
+// The names that each part goes by. By Part.
+using PartNames = std::array<std::vector<std::string>, kQuantisedParts.size()>;
 
-  // A layer in the middle of those that have the part: first and last layers are often exceptions.
-  std::int64_t sample_layer(Part part) const {
-    std::vector<std::int64_t> has;
-    for (std::size_t i = 0; i < spec_.order.size(); ++i) {
-      const bool moe = spec_.layers[spec_.order[i]].ffn.moe;
-      const bool wants_moe = part == Part::experts || part == Part::shared;
-      const bool wants_dense = part == Part::dense_ffn;
-      if ((wants_moe && !moe) || (wants_dense && moe)) continue;
-      has.push_back(static_cast<std::int64_t>(i));
-    }
-    return has.empty() ? 0 : has[has.size() / 2];
+// A layer in the middle of those that have the part: first and last layers are often exceptions.
+std::int64_t sample_layer(const ModelSpec& spec, Part part) {
+  const bool only_moe = part == Part::experts || part == Part::shared;
+  std::vector<std::int64_t> has;
+  for (std::size_t i = 0; i < spec.order.size(); ++i) {
+    const bool moe = spec.layers[spec.order[i]].ffn.moe;
+    if (moe ? part != Part::dense_ffn : !only_moe) has.push_back(static_cast<std::int64_t>(i));
   }
-  std::vector<std::string> names(Part part) const { return module_names(part, sample_layer(part)); }
+  return has.empty() ? 0 : has[has.size() / 2];
+}
 
- private:
-  const ModelSpec& spec_;
-};
+PartNames names_of(const ModelSpec& spec) {
+  PartNames out;
+  for (const Part part : kQuantisedParts) {
+    out[index(part)] = module_names(part, sample_layer(spec, part));
+  }
+  return out;
+}
 
-bool is_bf16(Quant q) { return q == Quant::bfloat16; }
+// "Linear", or no target, means every matrix but the head.
+bool is_general(const std::vector<std::string>& targets) {
+  return targets.empty() || std::find(targets.begin(), targets.end(), "Linear") != targets.end();
+}
 
-// Groups or per-module tags give each part a format of its own.
-struct PerPart {
-  std::optional<Formats> attn_q, attn_kv, attn_o, dense, experts, shared, head;
-};
-
-void assign(PerPart& out, const PartFormats& parts, const std::vector<std::string>& targets,
+// Groups or per-module tags give each part a format of its own: the first that names it.
+void assign(PerPart& out, const PartNames& names, const std::vector<std::string>& targets,
             const Formats& formats) {
-  const bool all =
-      targets.empty() || std::any_of(targets.begin(), targets.end(),
-                                     [](const std::string& t) { return t == "Linear"; });
-  const auto take = [&](std::optional<Formats>& slot, Part part) {
-    if (!slot && (all || any_matches(targets, parts.names(part)))) slot = formats;
-  };
-  take(out.attn_q, Part::attn_q);
-  take(out.attn_kv, Part::attn_kv);
-  take(out.attn_o, Part::attn_o);
-  take(out.dense, Part::dense_ffn);
-  take(out.experts, Part::experts);
-  take(out.shared, Part::shared);
-  if (!out.head && any_matches(targets, head_names())) out.head = formats;
+  const bool general = is_general(targets);
+  for (const Part part : kQuantisedParts) {
+    auto& slot = out[index(part)];
+    if (slot) continue;
+    if ((general && part != Part::head) || any_matches(targets, names[index(part)])) slot = formats;
+  }
+}
+
+void exclude(PerPart& out, const PartNames& names, const std::vector<std::string>& patterns) {
+  for (const Part part : kQuantisedParts) {
+    if (any_matches(patterns, names[index(part)])) out[index(part)].reset();
+  }
 }
 
 // The one gemm format of the model is the first that a part has; parts without one are excluded.
 void fold(const PerPart& in, CheckpointQuant& out) {
-  const auto gemm_of = [](const std::optional<Formats>& f) {
-    return f ? f->gemm : Quant::bfloat16;
-  };
-  for (const auto* slot : {&in.dense, &in.attn_o, &in.attn_q, &in.attn_kv, &in.shared}) {
-    if (is_bf16(out.gemm)) out.gemm = gemm_of(*slot);
+  const auto gemm = [&](Part part) { return in[index(part)].value_or(Formats{}).gemm; };
+  const auto in_16 = [&](Part part) { return gemm(part) == Quant::bfloat16; };
+  for (const Part part :
+       {Part::dense_ffn, Part::attn_o, Part::attn_q, Part::attn_kv, Part::shared}) {
+    if (out.gemm == Quant::bfloat16) out.gemm = gemm(part);
   }
-  out.moe = in.experts ? in.experts->moe : Quant::bfloat16;
-  out.attn_q_excluded = is_bf16(gemm_of(in.attn_q));
-  out.attn_kv_excluded = is_bf16(gemm_of(in.attn_kv));
-  out.attn_o_excluded = is_bf16(gemm_of(in.attn_o));
-  out.dense_ffn_excluded = is_bf16(gemm_of(in.dense));
-  out.shared_excluded = is_bf16(gemm_of(in.shared));
-  out.lm_head_quantised = in.head && !is_bf16(in.head->gemm);
+  out.moe = in[index(Part::experts)].value_or(Formats{}).moe;
+  out.attn_q_excluded = in_16(Part::attn_q);
+  out.attn_kv_excluded = in_16(Part::attn_kv);
+  out.attn_o_excluded = in_16(Part::attn_o);
+  out.dense_ffn_excluded = in_16(Part::dense_ffn);
+  out.shared_excluded = in_16(Part::shared);
+  out.lm_head_quantised = !in_16(Part::head);
 }
 
-Result<PerPart> from_groups(const JsonView& groups, const PartFormats& parts, std::int64_t& block) {
+Result<PerPart> from_groups(const JsonView& groups, const PartNames& names, std::int64_t& block) {
   PerPart out;
   // groups that name modules come before the one for everything
   for (const bool general : {false, true}) {
     for (const std::string& key : groups.keys()) {
       SP_TRY(const auto group, groups.at(key));
-      SP_TRY(const auto targets, targets_of(group));
-      const bool is_general =
-          targets.empty() || std::find(targets.begin(), targets.end(), "Linear") != targets.end();
-      if (is_general != general) continue;
+      SP_TRY(const auto targets, strings(group, {"targets"}));
+      if (is_general(targets) != general) continue;
       SP_TRY(const auto formats, group_formats(group));
       SP_TRY(const auto weights, group.at("weights"));
       SP_TRY(block, block_of(weights));
-      assign(out, parts, targets, formats);
+      assign(out, names, targets, formats);
     }
   }
   return out;
 }
 
 // quantized_layers: module -> {quant_algo}. One entry per module, so thousands of them.
-Result<PerPart> from_layers(const JsonView& layers, const PartFormats& parts) {
+Result<PerPart> from_layers(const JsonView& layers, const PartNames& names) {
   PerPart out;
   for (const std::string& module : layers.keys()) {
     SP_TRY(const auto entry, layers.at(module));
     const std::string name = scheme(entry);
     if (name.empty()) return entry.error("quant_algo is missing");
     SP_TRY(const auto formats, formats_of(name, entry));
-    assign(out, parts, {module}, formats);
+    assign(out, names, {module}, formats);
   }
   return out;
-}
-
-void exclude(const std::vector<std::string>& patterns, const PartFormats& parts, PerPart& out) {
-  const auto drop = [&](std::optional<Formats>& slot, Part part) {
-    if (slot && any_matches(patterns, parts.names(part))) slot.reset();
-  };
-  drop(out.attn_q, Part::attn_q);
-  drop(out.attn_kv, Part::attn_kv);
-  drop(out.attn_o, Part::attn_o);
-  drop(out.dense, Part::dense_ffn);
-  drop(out.experts, Part::experts);
-  drop(out.shared, Part::shared);
-  if (out.head && any_matches(patterns, head_names())) out.head.reset();
 }
 
 std::optional<Quant> kv_word(const JsonView& at) {
@@ -288,20 +260,20 @@ Result<std::optional<Quant>> kv_of(const JsonView& at) {
   return std::optional<Quant>{is_float ? Quant::fp8 : Quant::int8};
 }
 
-Result<PerPart> parts_of(const JsonView& at, const std::string& name, const PartFormats& parts,
+Result<PerPart> parts_of(const JsonView& at, const std::string& name, const PartNames& names,
                          std::int64_t& block) {
   const auto groups = at.find("config_groups");
   if (name == "compressed-tensors" || (name == "modelopt" && groups)) {
     if (!groups) return at.error("config_groups is missing");
-    return from_groups(*groups, parts, block);
+    return from_groups(*groups, names, block);
   }
   const auto layers = at.find("quantized_layers");
   if ((name == "mixed_precision" || name == "mixed-precision") && layers) {
-    return from_layers(*layers, parts);
+    return from_layers(*layers, names);
   }
   SP_TRY(const auto formats, formats_of(name, at));
   PerPart out;
-  assign(out, parts, {}, formats);
+  assign(out, names, {}, formats);
   return out;
 }
 
@@ -321,10 +293,11 @@ Result<CheckpointQuant> read_quant(const std::optional<JsonView>& in_config,
   if (name.empty()) return at->error("neither quant_algo nor quant_method is given");
   out.method = name.substr(0, 40);
   SP_TRY(out.block, block_of(*at));
-  const PartFormats parts(spec);
-  SP_TRY(auto per_part, parts_of(*at, name, parts, out.block));
-  SP_TRY(const auto patterns, excluded(*at));
-  exclude(patterns, parts, per_part);
+  const PartNames names = names_of(spec);
+  SP_TRY(auto per_part, parts_of(*at, name, names, out.block));
+  SP_TRY(const auto patterns,
+         strings(*at, {"exclude_modules", "ignore", "modules_to_not_convert", "ignored_layers"}));
+  exclude(per_part, names, patterns);
   fold(per_part, out);
   SP_TRY(out.kv, kv_of(*at));
   return out;

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <regex>
 
 namespace setpoint::model {
@@ -34,14 +35,7 @@ bool glob(std::string_view pattern, std::string_view text) {
 // Dot-separated parts of `pattern` stand in a row somewhere in `module`.
 bool contains_parts(std::string_view module, std::string_view pattern) {
   if (pattern.empty()) return false;
-  for (std::size_t at = module.find(pattern); at != std::string_view::npos;
-       at = module.find(pattern, at + 1)) {
-    const std::size_t end = at + pattern.size();
-    if ((at == 0 || module[at - 1] == '.') && (end == module.size() || module[end] == '.')) {
-      return true;
-    }
-  }
-  return false;
+  return fmt::format(".{}.", module).find(fmt::format(".{}.", pattern)) != std::string::npos;
 }
 
 bool regex_matches(const std::string& pattern, std::string_view module) {
@@ -57,6 +51,34 @@ bool regex_matches(const std::string& pattern, std::string_view module) {
   }
 }
 
+struct Leaf {
+  Part part;
+  std::string_view name;  // inside a layer
+};
+constexpr std::array kLeaves{
+    Leaf{Part::attn_q, "self_attn.q_proj"},
+    Leaf{Part::attn_q, "self_attn.q_a_proj"},
+    Leaf{Part::attn_q, "self_attn.q_b_proj"},
+    Leaf{Part::attn_q, "self_attn.qkv_proj"},
+    Leaf{Part::attn_kv, "self_attn.k_proj"},
+    Leaf{Part::attn_kv, "self_attn.v_proj"},
+    Leaf{Part::attn_kv, "self_attn.kv_a_proj_with_mqa"},
+    Leaf{Part::attn_kv, "self_attn.kv_b_proj"},
+    Leaf{Part::attn_kv, "self_attn.qkv_proj"},
+    Leaf{Part::attn_o, "self_attn.o_proj"},
+    Leaf{Part::dense_ffn, "mlp.gate_proj"},
+    Leaf{Part::dense_ffn, "mlp.up_proj"},
+    Leaf{Part::dense_ffn, "mlp.down_proj"},
+    Leaf{Part::dense_ffn, "mlp.gate_up_proj"},
+    Leaf{Part::experts, "mlp.experts.0.gate_proj"},
+    Leaf{Part::experts, "mlp.experts.0.down_proj"},
+    Leaf{Part::experts, "mlp.experts.gate_up_proj"},
+    Leaf{Part::experts, "block_sparse_moe.experts.0.w1"},
+    Leaf{Part::shared, "mlp.shared_experts.gate_proj"},
+    Leaf{Part::shared, "mlp.shared_experts.down_proj"},
+    Leaf{Part::shared, "mlp.shared_expert.gate_proj"},
+};
+
 }  // namespace
 
 bool module_matches(const std::string& pattern, std::string_view module) {
@@ -68,45 +90,15 @@ bool module_matches(const std::string& pattern, std::string_view module) {
 }
 
 std::vector<std::string> module_names(Part part, std::int64_t layer) {
-  std::vector<std::string_view> leaves;
-  switch (part) {
-    case Part::attn_q:
-      leaves = {"self_attn.q_proj", "self_attn.q_a_proj", "self_attn.q_b_proj",
-                "self_attn.qkv_proj"};
-      break;
-    case Part::attn_kv:
-      leaves = {"self_attn.k_proj", "self_attn.v_proj", "self_attn.kv_a_proj_with_mqa",
-                "self_attn.kv_b_proj", "self_attn.qkv_proj"};
-      break;
-    case Part::attn_o:
-      leaves = {"self_attn.o_proj"};
-      break;
-    case Part::dense_ffn:
-      leaves = {"mlp.gate_proj", "mlp.up_proj", "mlp.down_proj", "mlp.gate_up_proj"};
-      break;
-    case Part::experts:
-      leaves = {"mlp.experts.0.gate_proj", "mlp.experts.0.down_proj", "mlp.experts.gate_up_proj",
-                "block_sparse_moe.experts.0.w1"};
-      break;
-    case Part::shared:
-      leaves = {"mlp.shared_experts.gate_proj", "mlp.shared_experts.down_proj",
-                "mlp.shared_expert.gate_proj"};
-      break;
-    case Part::plain:
-      break;
-  }
+  if (part == Part::head) return {"lm_head", "language_model.lm_head", "model.lm_head"};
   std::vector<std::string> out;
   for (const std::string_view prefix :
        {"model.layers.", "language_model.model.layers.", "model.language_model.layers."}) {
-    for (const std::string_view leaf : leaves) {
-      out.push_back(fmt::format("{}{}.{}", prefix, layer, leaf));
+    for (const Leaf& leaf : kLeaves) {
+      if (leaf.part == part) out.push_back(fmt::format("{}{}.{}", prefix, layer, leaf.name));
     }
   }
   return out;
-}
-
-std::vector<std::string> head_names() {
-  return {"lm_head", "language_model.lm_head", "model.lm_head"};
 }
 
 bool any_matches(const std::vector<std::string>& patterns,

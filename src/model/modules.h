@@ -15,9 +15,9 @@ namespace setpoint::model {
 
 bool module_matches(const std::string& pattern, std::string_view module);
 
-// Full names that the weights of a part go by in published checkpoints, for one layer.
+// Full names that the weights of a part go by in published checkpoints, for one layer (the head
+// belongs to none).
 std::vector<std::string> module_names(Part part, std::int64_t layer);
-std::vector<std::string> head_names();
 
 bool any_matches(const std::vector<std::string>& patterns, const std::vector<std::string>& modules);
 

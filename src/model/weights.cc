@@ -122,24 +122,10 @@ double elements(const std::vector<Tensor>& tensors) {
   return sum;
 }
 
-ops::Quant format_of(Part part, const Precision& precision) {
-  switch (part) {
-    case Part::attn_q:
-      return precision.attn_q;
-    case Part::attn_kv:
-      return precision.attn_kv;
-    case Part::attn_o:
-      return precision.attn_o;
-    case Part::dense_ffn:
-      return precision.dense_ffn;
-    case Part::experts:
-      return precision.moe;
-    case Part::shared:
-      return precision.shared;
-    case Part::plain:
-      break;
-  }
-  return ops::Quant::bfloat16;
+ops::Quant format_of(Part part, const Precision& p) {
+  const std::array formats{p.attn_q, p.attn_kv, p.attn_o,  p.dense_ffn,
+                           p.moe,    p.shared,  p.lm_head, ops::Quant::bfloat16};
+  return formats[index(part)];
 }
 
 double stored_bytes(const Tensor& tensor, ops::Quant quant, std::int64_t block) {

@@ -3,6 +3,7 @@
 // (a cut of one GPU) and bytes per GPU, so the two cannot disagree.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -11,7 +12,11 @@
 namespace setpoint::model {
 
 // What a tensor belongs to: decides its number format.
-enum class Part : std::uint8_t { attn_q, attn_kv, attn_o, dense_ffn, experts, shared, plain };
+enum class Part : std::uint8_t { attn_q, attn_kv, attn_o, dense_ffn, experts, shared, head, plain };
+inline constexpr std::array kQuantisedParts{Part::attn_q,    Part::attn_kv, Part::attn_o,
+                                            Part::dense_ffn, Part::experts, Part::shared,
+                                            Part::head};
+constexpr std::size_t index(Part part) { return static_cast<std::size_t>(part); }
 
 struct Tensor {
   Part part = Part::plain;  // plain: kept in 16 bits whatever the checkpoint's format
