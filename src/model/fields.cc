@@ -20,80 +20,49 @@ std::optional<base::JsonView> Fields::find(Names names) const {
   return std::nullopt;
 }
 
-std::int64_t Fields::need(Names names, std::int64_t most) {
-  if (!has(names)) {
-    missing_.emplace_back(*names.begin());
-    return 1;
-  }
-  return number(names, 1, most, 1);
-}
-
-std::int64_t Fields::number(Names names, std::int64_t least, std::int64_t most,
-                            std::int64_t otherwise) {
+template <class T, class Read>
+T Fields::read(Names names, T otherwise, Read read) {
   const auto found = find(names);
   if (!found) return otherwise;
-  const auto value = found->integer(least, most);
-  if (value) return *value;
-  fail(value.error());
-  return least;
-}
-
-bool Fields::flag(Names names, bool otherwise) {
-  const auto found = find(names);
-  if (!found) return otherwise;
-  const auto value = found->boolean();
+  auto value = read(*found);
   if (value) return *value;
   fail(value.error());
   return otherwise;
 }
 
-std::string Fields::text(Names names) {
-  const auto found = find(names);
-  if (!found) return "";
-  const auto value = found->string();
-  if (value) return *value;
-  fail(value.error());
-  return "";
+template <class T, class Read>
+std::vector<T> Fields::list(Names names, Read read) {
+  return this->read(names, std::vector<T>{},
+                    [&](const base::JsonView& found) -> Result<std::vector<T>> {
+                      SP_TRY(const auto items, found.items());
+                      std::vector<T> out;
+                      for (const base::JsonView& item : items) {
+                        SP_TRY(out.emplace_back(), read(item));
+                      }
+                      return out;
+                    });
+}
+
+std::int64_t Fields::need(Names names, std::int64_t most) {
+  if (!has(names)) missing_.emplace_back(*names.begin());
+  return number(names, 1, most, 1);
+}
+
+std::int64_t Fields::number(Names names, std::int64_t least, std::int64_t most,
+                            std::int64_t otherwise) {
+  return read(names, otherwise, [&](const auto& value) { return value.integer(least, most); });
+}
+
+bool Fields::flag(Names names, bool otherwise) {
+  return read(names, otherwise, [](const auto& value) { return value.boolean(); });
 }
 
 std::vector<std::int64_t> Fields::numbers(Names names, std::int64_t least, std::int64_t most) {
-  std::vector<std::int64_t> out;
-  const auto found = find(names);
-  if (!found) return out;
-  const auto items = found->items();
-  if (!items) {
-    fail(items.error());
-    return out;
-  }
-  for (const base::JsonView& item : *items) {
-    const auto value = item.integer(least, most);
-    if (!value) {
-      fail(value.error());
-      return {};
-    }
-    out.push_back(*value);
-  }
-  return out;
+  return list<std::int64_t>(names, [&](const auto& item) { return item.integer(least, most); });
 }
 
 std::vector<std::string> Fields::texts(Names names) {
-  std::vector<std::string> out;
-  const auto found = find(names);
-  if (!found) return out;
-  const auto items = found->items();
-  if (!items) {
-    fail(items.error());
-    return out;
-  }
-  for (const base::JsonView& item : *items) {
-    const auto value = item.string();
-    if (!value) {
-      fail(value.error());
-      return {};
-    }
-    out.push_back(*value);
-  }
-  return out;
+  return list<std::string>(names, [](const auto& item) { return item.string(); });
 }
 
 void Fields::fail(Error error) {

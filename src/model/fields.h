@@ -27,11 +27,10 @@ class Fields {
   std::optional<base::JsonView> find(Names names) const;
   bool has(Names names) const { return find(names).has_value(); }
 
-  // A required number; 1 when it is missing or wrong, which status() then reports.
+  // What is missing or wrong reads as `otherwise` (1, an empty list); status() then reports it.
   std::int64_t need(Names names, std::int64_t most);
   std::int64_t number(Names names, std::int64_t least, std::int64_t most, std::int64_t otherwise);
   bool flag(Names names, bool otherwise);
-  std::string text(Names names);
   std::vector<std::int64_t> numbers(Names names, std::int64_t least, std::int64_t most);
   std::vector<std::string> texts(Names names);
 
@@ -39,6 +38,11 @@ class Fields {
   Result<void> status() const;
 
  private:
+  template <class T, class Read>
+  T read(Names names, T otherwise, Read read);
+  template <class T, class Read>
+  std::vector<T> list(Names names, Read read);
+
   base::JsonView text_, top_;
   std::optional<base::JsonView> defaults_;
   std::vector<std::string> missing_;

@@ -10,26 +10,7 @@
 #include "model/read.h"
 
 namespace setpoint::model {
-namespace {
-
 namespace fs = std::filesystem;
-
-constexpr std::size_t kMostConfigBytes = std::size_t{16} << 20;
-
-Result<ConfigFiles> from_file(const std::string& model, const fs::path& path) {
-  ConfigFiles files;
-  files.id = model;
-  files.origin = path.string();
-  SP_TRY(files.config, base::read_file(path, kMostConfigBytes));
-  const fs::path hf_quant = path.parent_path() / "hf_quant_config.json";
-  std::error_code ec;
-  if (fs::is_regular_file(hf_quant, ec)) {
-    SP_TRY(files.hf_quant, base::read_file(hf_quant, kMostConfigBytes));
-  }
-  return files;
-}
-
-}  // namespace
 
 Result<ConfigFiles> find_config(const std::string& model) {
   std::error_code ec;

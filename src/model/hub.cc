@@ -43,17 +43,12 @@ std::string dashed(const std::string& id) {
   return fmt::format("{}--{}", id.substr(0, slash), id.substr(slash + 1));
 }
 
-// Both files of one folder, if it has a readable config.json.
+// Both files of one folder, if they can be read.
 std::optional<ConfigFiles> from_folder(const std::string& id, const fs::path& folder) {
   std::error_code ec;
   if (!fs::is_regular_file(folder / kConfig, ec)) return std::nullopt;
-  auto config = base::read_file(folder / kConfig, kMostConfigBytes);
-  if (!config) return std::nullopt;
-  ConfigFiles files{id, *config, std::nullopt, (folder / kConfig).string()};
-  if (fs::is_regular_file(folder / kHfQuant, ec)) {
-    if (auto quant = base::read_file(folder / kHfQuant, kMostConfigBytes)) files.hf_quant = *quant;
-  }
-  return files;
+  const auto files = from_file(id, folder / kConfig);
+  return files ? std::optional<ConfigFiles>(*files) : std::nullopt;
 }
 
 std::string trimmed(std::string text) {
@@ -117,6 +112,17 @@ HubSettings hub_settings() {
   const auto parsed = std::from_chars(timeout.data(), timeout.data() + timeout.size(), ms);
   if (parsed.ec == std::errc() && ms > 0 && ms <= 600000) s.timeout_ms = ms;
   return s;
+}
+
+Result<ConfigFiles> from_file(const std::string& id, const fs::path& config) {
+  ConfigFiles files{id, "", std::nullopt, config.string()};
+  SP_TRY(files.config, base::read_file(config, kMostConfigBytes));
+  const fs::path hf_quant = config.parent_path() / kHfQuant;
+  std::error_code ec;
+  if (fs::is_regular_file(hf_quant, ec)) {
+    SP_TRY(files.hf_quant, base::read_file(hf_quant, kMostConfigBytes));
+  }
+  return files;
 }
 
 bool is_model_id(const std::string& text) {

@@ -25,6 +25,8 @@ HubSettings hub_settings();  // from the environment
 // org/name, letters, digits and ._- only: nothing else may become part of a path or address.
 bool is_model_id(const std::string& text);
 
+// A config.json, with the hf_quant_config.json beside it if there is one.
+Result<ConfigFiles> from_file(const std::string& id, const std::filesystem::path& config);
 std::optional<ConfigFiles> from_hf_cache(const std::string& id, const HubSettings& settings);
 std::optional<ConfigFiles> from_own_cache(const std::string& id, const HubSettings& settings);
 // Exit code 2: the hub has no such model or file; 3: it refused or did not answer.

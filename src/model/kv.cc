@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "model/kv.h"
-
+// KV cache of one sequence on one GPU of the pipeline stage that holds most of it.
 #include <algorithm>
 
+#include "model/plan.h"
 #include "model/weights.h"
 
 namespace setpoint::model {

@@ -2,7 +2,6 @@
 #include "model/plan.h"
 
 #include "model/blocks/emit.h"
-#include "model/kv.h"
 #include "model/weights.h"
 
 namespace setpoint::model {

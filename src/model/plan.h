@@ -55,6 +55,9 @@ struct KvFootprint {
   double bytes_per_token() const;     // of a sequence shorter than every window
 };
 
+KvFootprint kv_footprint(const ModelSpec& model, const Shard& shard, ops::Quant format,
+                         bool with_draft_layers);
+
 struct Plan {
   std::vector<PlanOp> ops;
   Bytes weights{};  // per GPU, fullest pipeline stage: embeddings, norms, scales and head included

@@ -36,21 +36,24 @@ void set_gemm(Precision& p, const CheckpointQuant& quant, Quant gemm) {
 
 struct Key {
   std::string_view name;
+  Quant Precision::*format;
   std::vector<Quant> modes;
 };
 const std::vector<Key>& keys() {
   static const std::vector<Key> all{
       {"gemm",
+       &Precision::gemm,
        {Quant::bfloat16, Quant::int8, Quant::int8_wo, Quant::int4_wo, Quant::fp8, Quant::fp8_static,
         Quant::fp8_block, Quant::sq, Quant::nvfp4, Quant::nvfp4_wo, Quant::w4a16_nvfp4,
         Quant::w4afp8}},
       {"moe",
+       &Precision::moe,
        {Quant::bfloat16, Quant::int8_wo, Quant::int4_wo, Quant::fp8, Quant::fp8_block, Quant::nvfp4,
         Quant::nvfp4_wo, Quant::w4a16_nvfp4, Quant::w4afp8, Quant::w4a16_mxfp4,
         Quant::w4a16_mxfp4_cutlass, Quant::w4a8_mxfp4_mxfp8, Quant::w4a8_mxfp4_mxfp8_trtllm}},
-      {"kv", {Quant::bfloat16, Quant::fp8, Quant::int8}},
-      {"fmha", {Quant::bfloat16, Quant::fp8, Quant::fp8_block}},
-      {"comm", {Quant::half, Quant::fp8, Quant::int8}},
+      {"kv", &Precision::kv, {Quant::bfloat16, Quant::fp8, Quant::int8}},
+      {"fmha", &Precision::fmha, {Quant::bfloat16, Quant::fp8, Quant::fp8_block}},
+      {"comm", &Precision::comm, {Quant::half, Quant::fp8, Quant::int8}},
   };
   return all;
 }
@@ -71,11 +74,8 @@ Result<void> apply(const QuantOverride& wanted, const CheckpointQuant& quant, Pr
     return Error::bad_input(fmt::format("--quant {}=: unknown mode \"{}\"; valid: {}", wanted.key,
                                         wanted.mode.substr(0, 60), base::join(known)));
   }
+  p.*key->format = *mode;
   if (wanted.key == "gemm") set_gemm(p, quant, *mode);
-  if (wanted.key == "moe") p.moe = *mode;
-  if (wanted.key == "kv") p.kv = *mode;
-  if (wanted.key == "fmha") p.fmha = *mode;
-  if (wanted.key == "comm") p.comm = *mode;
   return {};
 }
 

@@ -2,6 +2,7 @@
 #include "model/weights.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace setpoint::model {
 namespace {
@@ -90,6 +91,26 @@ double ends_bytes(const ModelSpec& model, const Shard& shard, const Precision& p
 }
 
 }  // namespace
+
+std::int64_t ModelSpec::layer_count() const {
+  std::int64_t count = 0;
+  for (const LayerGroup& group : layers) count += group.count;
+  return count;
+}
+
+bool ModelSpec::is_moe() const {
+  return std::any_of(layers.begin(), layers.end(), [](const auto& g) { return g.ffn.moe; });
+}
+
+std::int64_t ModelSpec::parameters() const {
+  const auto table = static_cast<double>(vocab) * static_cast<double>(hidden);
+  const double final_norm = static_cast<double>(hidden) * (layers.back().norm_bias ? 2 : 1);
+  double sum = table * (tied_embeddings ? 1 : 2) + final_norm;
+  for (const LayerGroup& group : layers) {
+    sum += static_cast<double>(group.count) * elements(layer_tensors(group, hidden, Shard{}));
+  }
+  return std::llround(sum);
+}
 
 std::int64_t local_kv_heads(const Attention& attention, int tp) {
   return ceil_div(attention.kv_heads, tp);

@@ -17,8 +17,6 @@ using ops::CollectiveKind;
 
 struct Group {
   std::int64_t ranks, attention, dp, cp;  // all ranks; those that share attention; dp; cp
-  bool reduces() const { return attention > 1; }
-  bool gathers() const { return dp > 1; }
 };
 
 // Share of a 16-bit message that is sent when tokens travel in the experts' format: nvfp4 with its
@@ -36,38 +34,27 @@ double compressed_share(ops::Quant moe) {
 }
 
 struct Sides {
-  bool attention_all_reduce = false, ffn_all_reduce = false;
+  bool all_reduce = false;     // after attention and after the experts
   double gather_share = 0;     // all-gather before, reduce-scatter after, over all ranks; 0 = none
   bool inner_split = false;    // reduce-scatter over the attention ranks before, all-gather after
   bool context_parts = false;  // prompts are cut: gather and scatter them, all-reduce decodes
 };
 
 Sides sides(Dispatch rule, const Group& g, ops::Quant moe) {
-  Sides out;
-  if (g.cp > 1) {
-    out.context_parts = true;
-    return out;
-  }
+  if (g.cp > 1) return {.context_parts = true};
+  const bool reduces = g.attention > 1, gathers = g.dp > 1;
+  const double whole = gathers ? 1 : 0;
   switch (rule) {
     case Dispatch::vllm:
-      out.attention_all_reduce = out.ffn_all_reduce = g.reduces();
-      out.gather_share = g.gathers() ? 1 : 0;
-      break;
+      return {.all_reduce = reduces, .gather_share = whole};
     case Dispatch::sglang:
-      out.inner_split = g.reduces() && g.gathers();
-      out.attention_all_reduce = out.ffn_all_reduce = g.reduces() && !g.gathers();
-      out.gather_share = g.gathers() ? 1 : 0;
-      break;
+      return {reduces && !gathers, whole, reduces && gathers};
     case Dispatch::trtllm:
-      out.attention_all_reduce = out.ffn_all_reduce = g.reduces();
-      out.gather_share = g.gathers() && !g.reduces() ? 1 : 0;
-      break;
+      return {.all_reduce = reduces, .gather_share = reduces ? 0 : whole};
     case Dispatch::trtllm_sm100:
-      out.gather_share = g.gathers() ? compressed_share(moe) : 0;
-      out.attention_all_reduce = out.ffn_all_reduce = g.reduces() && !g.gathers();
-      break;
+      return {reduces && !gathers, whole * compressed_share(moe)};
   }
-  return out;
+  return {};
 }
 
 void before(Emitter& out, const Group& g, const Sides& s) {
@@ -97,7 +84,7 @@ void after(Emitter& out, const Group& g, const Sides& s) {
             {.phase = Phase::prefill, .whole = true});
     out.add("ar_ffn", ops::CustomAllReduce{out.in.model.hidden, g.ranks}, {.phase = Phase::decode});
   }
-  if (s.ffn_all_reduce) {
+  if (s.all_reduce) {
     // sums the shared experts' part too, so it is not beside them
     all_reduce(out, "ar_ffn", g.ranks);
   }
@@ -130,7 +117,7 @@ void moe_ffn(Emitter& out, const LayerGroup& layer) {
   const Group group{s.moe_tp * s.moe_ep, s.tp, s.dp, s.cp};
   const Sides collectives = sides(out.in.framework.dispatch_for(out.in.system), group, format);
   // only the ranks that share attention hold parts of the same tokens' sums
-  if (collectives.attention_all_reduce) all_reduce(out, "ar_attention", group.attention);
+  if (collectives.all_reduce) all_reduce(out, "ar_attention", group.attention);
   out.add("add_norm_2", norm(h));
   out.add("router_gemm", ops::Gemm{ops::Quant::bfloat16, f.experts, h}, {.overlap = Lane::routed});
   before(out, group, collectives);
