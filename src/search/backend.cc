@@ -38,7 +38,7 @@ ResolvedFramework Backend::resolved() const {
           .version = version(),
           .note = note,
           .has_tables = db->has_tables(),
-          .borrows = db->borrows(),
+          .borrows = db->borrows() && system.gpu.sm > 0,  // only from its own architecture
           .precision = precision};
 }
 
