@@ -16,6 +16,8 @@
 #include "leftout_rival.h"
 #include "ops/roofline.h"
 #include "perfdb/bind.h"
+#include "perfdb/estimate.h"
+#include "perfdb/sisters.h"
 #include "perfdb/version.h"
 
 namespace setpoint::perfdb {
@@ -26,6 +28,14 @@ constexpr float kHidden = std::numeric_limits<float>::quiet_NaN();
 struct Errors {
   std::vector<double> ours, rival;
   int rival_misses = 0;
+};
+
+// Rows of the printed tables by "family|what".
+struct Findings {
+  std::map<std::string, Errors> rows;
+  std::map<std::string, std::vector<double>> kinds;   // errors by family and source
+  std::map<std::string, std::vector<double>> shares;  // reached roofline by family and format
+  std::map<std::string, std::vector<double>> estimates, rooflines;  // errors without any table
 };
 
 // Coordinates of a cell of [site or axis]...[axis].
@@ -60,6 +70,10 @@ Slice trimmed(const Slice& slice) {
   return out;
 }
 
+double alpha_of(const std::string& skew) {
+  return skew == "balanced" ? 0 : std::stod(skew.substr(10));
+}
+
 struct Asked {
   ops::Op op;
   ops::Point at;
@@ -79,7 +93,7 @@ Asked asked(const Slice& slice, const Cell& cell) {
     return {ops::Gemm{quant(0), cell[0][0], cell[0][1]}, {.tokens = d(1)}};
   }
   if (slice.op == "moe") {
-    const double alpha = key(1) == "balanced" ? 0 : std::stod(key(1).substr(10));
+    const double alpha = alpha_of(key(1));
     const auto& s = cell[0];
     return {ops::Moe{s[2], s[3], s[0], s[1], s[4], s[5], quant(0), true, alpha}, {.tokens = d(1)}};
   }
@@ -107,8 +121,8 @@ Asked asked(const Slice& slice, const Cell& cell) {
 
 class Trial {
  public:
-  Trial(std::map<std::string, Errors>& errors, Tables& tables, Slice slice)
-      : errors_(errors), tables_(tables), full_(std::move(slice)) {
+  Trial(Findings& findings, Tables& tables, Slice slice)
+      : findings_(findings), tables_(tables), full_(std::move(slice)) {
     for (const auto& [name, value] : full_.keys) keys_.push_back(value);
     raise();
   }
@@ -130,7 +144,7 @@ class Trial {
     kept = trimmed(kept);
     kept_raised = trimmed(kept_raised);
     tables_.put(full_.op, keys_, std::make_shared<const Slice>(kept));
-    Errors& errors = errors_[fmt::format("{}|{}", full_.op, name)];
+    Errors& errors = findings_.rows[fmt::format("{}|{}", full_.op, name)];
     for (std::size_t i = 0; i < hidden.size(); i += step) score(kept_raised, hidden[i], errors);
     tables_.put(full_.op, keys_, std::make_shared<const Slice>(full_));
   }
@@ -157,8 +171,10 @@ class Trial {
     const auto bound = bind_tables(tables_, op);
     if (!bound.ok() || !*bound) return;
     const double truth = static_cast<double>(full_.latency_ms[index]);
-    const double ours = make_pricer(**bound)->at(at).time.value();
-    errors.ours.push_back(std::abs(ours / truth - 1));
+    const Answer ours = make_pricer(**bound)->at(at);
+    errors.ours.push_back(std::abs(ours.time.value() / truth - 1));
+    const auto source = kSourceNames[static_cast<std::size_t>(ours.source)];
+    findings_.kinds[fmt::format("{}|{}", full_.op, source)].push_back(errors.ours.back());
     const auto sol = [&](const std::vector<std::vector<double>>& where) {
       Cell cell;
       for (const auto& c : where) cell.emplace_back(c.begin(), c.end());
@@ -173,11 +189,69 @@ class Trial {
     }
   }
 
-  std::map<std::string, Errors>& errors_;
+  Findings& findings_;
   Tables& tables_;
   Slice full_, raised_;
   Keys keys_;
 };
+
+// What share of its roofline each point reaches once the launch (or hand-over) is paid, where the
+// roofline exceeds that; and how far off an answer without any table is.
+void share(Findings& findings, const Slice& slice, const hw::System& system, std::size_t step) {
+  const bool link = slice.op == "nccl" || slice.op == "custom_allreduce";
+  const double launch = system.gpu.launch.value() * (slice.op == "moe" ? 2 : 1);
+  const double plus = link ? system.node.p2p_latency.value() : launch;
+  std::string format = "all";
+  if (slice.op == "gemm" || slice.op == "moe") {
+    const ops::QuantInfo& quant = ops::info(*ops::parse_quant(slice.keys[0].second));
+    format = fmt::format("{} bytes on {}", quant.bytes,
+                         ops::kPipeNames[static_cast<std::size_t>(quant.pipe)]);
+  }
+  step = std::min(step, slice.latency_ms.size() / 50 + 1);
+  for (std::size_t i = step / 2; i < slice.latency_ms.size(); i += step) {
+    const auto truth = static_cast<double>(slice.latency_ms[i]);
+    if (!(truth > plus)) continue;
+    const auto [op, at] = asked(slice, cell_of(slice, i));
+    const double roofline = ops::roofline(op, at, system).value();
+    if (roofline > plus)
+      findings.shares[slice.op + "|" + format].push_back(roofline / (truth - plus));
+    const double estimate = estimate_pricer(op, system)->at(at).time.value();
+    findings.estimates[slice.op + "|all"].push_back(std::abs(estimate / truth - 1));
+    findings.rooflines[slice.op + "|all"].push_back(std::abs(roofline / truth - 1));
+  }
+}
+
+// A table that is not there at all, told as Chain does: by the nearest other keys of the family, by
+// the same keys of another framework; by another format's is rarer.
+void borrow(Findings& findings, Tables& tables, const std::vector<const Tables*>& others,
+            const Slice& slice, const Keys& keys, std::size_t step) {
+  const hw::System& system = tables.system();
+  const auto full = std::make_shared<const Slice>(slice);
+  tables.put(slice.op, keys, nullptr);
+  for (std::size_t i = step / 2; i < slice.latency_ms.size(); i += step) {
+    if (!(slice.latency_ms[i] > 0)) continue;
+    const auto [op, at] = asked(slice, cell_of(slice, i));
+    const auto add = [&](const Tables& from, const ops::Op& there, const char* kind) {
+      const auto found = bind_tables(from, there);
+      if (!found.ok() || !*found || (*found)->least >= Source::borrowed) return false;
+      const double floor = (*found)->floor_ms;
+      const double scale = (floor + ops::roofline(op, at, system).value()) /
+                           (floor + ops::roofline(there, at, system).value());
+      const double ms = make_pricer(**found)->at(at).time.value() * scale;
+      findings.kinds[fmt::format("{}|borrowed from {}", slice.op, kind)].push_back(
+          std::abs(ms / static_cast<double>(slice.latency_ms[i]) - 1));
+      return true;
+    };
+    const auto sisters = shape_sisters(tables, op);
+    for (const ops::Op& sister : sisters.value()) {
+      if (add(tables, sister, "another shape")) break;
+    }
+    for (const Tables* other : others) {
+      if (add(*other, op, "another framework")) break;
+    }
+  }
+  tables.put(slice.op, keys, full);
+}
 
 void gemm(Trial& t, std::size_t every) {
   const Axis& sites = t.slice().axes[0];
@@ -252,40 +326,73 @@ void collective(Trial& t) {
   t.run("last rank count hidden", [=](const Cell& c) { return c[0][0] == ranks.back(); });
 }
 
-// Skews between and beyond the collected ones, by whole slices.
-void skew(std::map<std::string, Errors>& errors, Tables& tables, const std::string& quant,
-          const std::string& hidden, std::size_t every) {
-  const Keys keys{quant, hidden};
-  const auto full = *tables.find("moe", keys);
-  if (!full) return;
-  tables.put("moe", keys, nullptr);
+// Skews between and beyond the collected ones: asks for `asked_skew` while the slices `hidden` are
+// gone. The rival has the tables' own skews only and misses; its column shows what taking `nearest`
+// instead would do.
+struct SkewTrial {
+  std::string name, asked_skew;
+  std::vector<std::string> hidden;
+  std::string nearest;
+};
+const std::vector<SkewTrial> kSkewTrials{
+    {"alpha 1.01 left out", "power_law_1.01", {"power_law_1.01"}, "power_law_1.2"},
+    {"alpha 1.2 hidden", "power_law_1.2", {"power_law_1.2"}, "power_law_1.01"},
+    {"alpha 1.2 from balanced", "power_law_1.2", {"power_law_1.01", "power_law_1.2"}, "balanced"}};
+
+void skew(Findings& findings, Tables& tables, const std::string& quant, const SkewTrial& trial,
+          std::size_t every) {
+  const auto whole = [&](const std::string& name) { return *tables.find("moe", {quant, name}); };
+  const auto full = whole(trial.asked_skew);
+  if (!full || !whole(trial.nearest) || !whole("balanced")) return;
+  std::map<std::string, std::shared_ptr<const Slice>> kept;
+  for (const std::string& name : trial.hidden) {
+    kept[name] = whole(name);
+    tables.put("moe", {quant, name}, nullptr);
+  }
   const std::size_t xs = full->axes[1].size();
   for (std::size_t i = every; i < full->axes[0].size(); i += 3 * every) {
+    auto op = std::get<ops::Moe>(asked(*full, cell_of(*full, i * xs)).op);
+    const auto bound = bind_tables(tables, op);
+    op.alpha = alpha_of(trial.nearest);
+    const auto near = bind_tables(tables, op);
+    if (!bound.ok() || !*bound || (*bound)->least >= Source::borrowed) continue;
+    if (!near.ok() || !*near) continue;
     for (std::size_t x = i % 5; x < xs; x += 5) {
-      if (!(full->latency_ms[i * xs + x] > 0)) continue;
-      const auto [op, at] = asked(*full, cell_of(*full, i * xs + x));
-      const auto bound = bind_tables(tables, op);
-      if (!bound.ok() || !*bound) continue;
-      const double ours = make_pricer(**bound)->at(at).time.value();
-      Errors& e = errors["moe|" + hidden + " left out"];
-      e.ours.push_back(std::abs(ours / static_cast<double>(full->latency_ms[i * xs + x]) - 1));
+      const auto truth = static_cast<double>(full->latency_ms[i * xs + x]);
+      if (!(truth > 0)) continue;
+      const ops::Point at = asked(*full, cell_of(*full, i * xs + x)).at;
+      const auto error = [&](const Priced& p) {
+        return std::abs(make_pricer(p)->at(at).time.value() / truth - 1);
+      };
+      Errors& e = findings.rows["moe|" + trial.name];
+      e.ours.push_back(error(**bound));
+      e.rival.push_back(error(**near));
       ++e.rival_misses;
     }
   }
-  tables.put("moe", keys, full);
+  for (const auto& [name, slice] : kept) tables.put("moe", {quant, name}, slice);
 }
 
-void try_table(std::map<std::string, Errors>& errors, Tables& tables, std::string_view op,
-               std::size_t every) {
+void try_table(Findings& errors, Tables& tables, const std::vector<const Tables*>& others,
+               std::string_view op, std::size_t every) {
   const auto all = tables.keys(op);
   if (!all.ok()) return;
   const bool wide = op == "context_attention" || op == "generation_attention";
+  std::vector<std::shared_ptr<const Slice>> slices;
+  for (const Keys& keys : *all) slices.push_back(*tables.find(op, keys));
   for (std::size_t i = 0; i < all->size(); i += wide ? 2 * every : 1) {
-    const auto slice = tables.find(op, (*all)[i]);
-    if (!slice.ok() || !*slice ||
-        !ops::parse_quant((*slice)->keys.empty() ? "half" : (*all)[i][op == "nccl" ? 1 : 0]))
+    const auto& slice = slices[i];
+    if (!slice || !ops::parse_quant(slice->keys.empty() ? "half" : (*all)[i][op == "nccl" ? 1 : 0]))
       continue;
-    Trial trial(errors, tables, **slice);
+    share(errors, *slice, tables.system(), 7 * every);
+    if (op != "nccl") {
+      borrow(errors, tables, others, *slice, (*all)[i], slice->latency_ms.size() / 8 + 1);
+    }
+    // The other format's messages would answer for the hidden ones.
+    for (const Keys& twin : *all) {
+      if (op == "nccl" && twin != (*all)[i]) tables.put(op, twin, nullptr);
+    }
+    Trial trial(errors, tables, *slice);
     if (op == "gemm") gemm(trial, 8 * every);
     if (op == "moe") moe(trial, 8 * every);
     if (op == "nccl" || op == "custom_allreduce") collective(trial);
@@ -295,6 +402,7 @@ void try_table(std::map<std::string, Errors>& errors, Tables& tables, std::strin
     if (op == "context_attention" || op == "context_mla" || op == "mla_context_module") {
       grid(trial, {"heads", "length", "batch"});
     }
+    for (std::size_t k = 0; k < all->size(); ++k) tables.put(op, (*all)[k], slices[k]);
   }
 }
 
@@ -310,6 +418,15 @@ std::string figures(std::vector<double> e) {
                      at(0.95));
 }
 
+void print_more(std::string_view title, const std::map<std::string, std::vector<double>>& table) {
+  fmt::print("\n| family | {} | points | mean / median / 95th |\n|---|---|---|---|\n", title);
+  for (const auto& [name, e] : table) {
+    const std::size_t bar = name.find('|');
+    fmt::print("| {} | {} | {} | {} |\n", name.substr(0, bar), name.substr(bar + 1), e.size(),
+               figures(e));
+  }
+}
+
 int run(const std::string& file, std::size_t every) {
   auto opened = Store::open(file);
   if (!opened.ok()) {
@@ -317,7 +434,7 @@ int run(const std::string& file, std::size_t every) {
     return 3;
   }
   const auto store = std::make_shared<const Store>(std::move(*opened));
-  std::map<std::string, Errors> errors;
+  Findings errors;
   const auto systems = store->systems();
   for (const std::string& name : systems.value()) {
     const hw::System system = *hw::find_system(name);
@@ -326,29 +443,40 @@ int run(const std::string& file, std::size_t every) {
       const auto version = resolve_version(*store, name, framework, "");
       if (!version.ok() || version->version.empty()) continue;
       Tables tables(store, system, framework, version->version);
+      std::vector<std::unique_ptr<const Tables>> elsewhere;
+      std::vector<const Tables*> others;
+      for (const char* other : {"sglang", "trtllm", "vllm"}) {
+        const auto there = resolve_version(*store, name, other, "");
+        if (other == std::string(framework) || !there.ok() || there->version.empty()) continue;
+        elsewhere.push_back(std::make_unique<Tables>(store, system, other, there->version));
+        others.push_back(elsewhere.back().get());
+      }
       if (const auto fast = tables.keys("moe_low_latency"); fast.ok()) {
         for (const Keys& keys : fast.value()) tables.put("moe_low_latency", keys, nullptr);
       }
       for (const std::string_view op :
            {"gemm", "context_attention", "generation_attention", "context_mla", "generation_mla",
             "mla_context_module", "mla_generation_module", "moe", "custom_allreduce"}) {
-        try_table(errors, tables, op, every);
+        try_table(errors, tables, others, op, every);
       }
-      if (!collectives_done) try_table(errors, tables, "nccl", every);
+      if (!collectives_done) try_table(errors, tables, others, "nccl", every);
       collectives_done = true;
       for (const char* quant : {"bfloat16", "fp8", "fp8_block", "nvfp4"}) {
-        skew(errors, tables, quant, "power_law_1.01", 8 * every);
-        skew(errors, tables, quant, "power_law_1.2", 8 * every);
+        for (const SkewTrial& trial : kSkewTrials) skew(errors, tables, quant, trial, every);
       }
     }
   }
   fmt::print(
       "| family | left out | points | rival | rival misses | ours |\n|---|---|---|---|---|---|\n");
-  for (auto& [name, e] : errors) {
+  for (auto& [name, e] : errors.rows) {
     const std::size_t bar = name.find('|');
     fmt::print("| {} | {} | {} | {} | {} | {} |\n", name.substr(0, bar), name.substr(bar + 1),
                e.ours.size(), figures(e.rival), e.rival_misses, figures(e.ours));
   }
+  print_more("error by source", errors.kinds);
+  print_more("reached roofline", errors.shares);
+  print_more("estimate's error", errors.estimates);
+  print_more("roofline's error", errors.rooflines);
   return 0;
 }
 

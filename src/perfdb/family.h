@@ -28,8 +28,8 @@ struct Family {
   double floor_percentile = 0;     // of the table's times, 0 = its minimum
   double floor_share = 1;          // of that time is the floor
   bool at_least_roofline = false;  // rows below the roofline are raised to it (rival's load rule)
-  // Expected relative error by Source, measured by tools/leftout.cc; measured, interpolated,
-  // extrapolated, borrowed.
+  // Expected relative error by Source: measured (assumed), interpolated, extrapolated, borrowed (as
+  // tools/leftout.cc found them).
   std::array<double, 4> sigma{};
 };
 

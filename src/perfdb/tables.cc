@@ -135,6 +135,8 @@ Result<std::vector<Keys>> Tables::keys(std::string_view op) const {
   SP_TRY(const Listing* tables, family(op));
   std::vector<Keys> distinct;
   for (const Candidate& c : tables->heads) {
+    const auto known = slices_.find({std::string(op), c.head.keys});
+    if (known != slices_.end() && !known->second) continue;  // put away
     if (std::find(distinct.begin(), distinct.end(), c.head.keys) == distinct.end()) {
       distinct.push_back(c.head.keys);
     }
