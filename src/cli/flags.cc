@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 
 #include "base/text.h"
@@ -12,6 +13,7 @@ namespace setpoint::cli {
 namespace {
 
 constexpr int kNameColumn = 34, kColumns = 100;  // of the help
+constexpr int kMostArguments = 10'000;
 
 bool is_argument(const Flag& flag) { return !flag.name.starts_with('-'); }
 
@@ -101,33 +103,9 @@ void Flags::arguments(const std::string& name, Strings& to, const std::string& h
   require(name);
 }
 
-// By its name; "-q" by its letter.
-Flag* Flags::find(const std::string& name) {
-  const bool by_letter = name.size() == 2 && name[0] == '-';
-  const auto it = std::find_if(flags_.begin(), flags_.end(), [&](const Flag& flag) {
-    return by_letter ? flag.letter == name[1] : flag.name == name;
-  });
-  return it == flags_.end() ? nullptr : &*it;
-}
-
 bool Flags::given(const std::string& name) const {
   return std::any_of(flags_.begin(), flags_.end(),
                      [&](const Flag& flag) { return flag.name == name && flag.given > 0; });
-}
-
-Result<void> Flags::take(Flag& flag, const std::string& value) {
-  if (flag.given++ > 0 && !flag.repeats) {
-    return Error::bad_input(fmt::format("{}: given more than once", flag.name));
-  }
-  const Result<void> set = flag.set(value);
-  return set ? set : set.error().at(flag.name);
-}
-
-Result<void> Flags::take_argument(const std::string& word) {
-  for (Flag& flag : flags_) {
-    if (is_argument(flag) && (flag.given == 0 || flag.repeats)) return take(flag, word);
-  }
-  return Error::bad_input("unexpected argument " + base::shown(word));
 }
 
 Result<void> Flags::check_required() const {
@@ -138,29 +116,65 @@ Result<void> Flags::check_required() const {
   return {};
 }
 
-Result<void> Flags::parse(const Strings& words) {
-  for (std::size_t i = 0; i < words.size(); ++i) {
-    const auto [name, value] = base::split_pair(words[i]);
-    if (!name.starts_with('-') || name == "-") {
-      SP_CHECK(take_argument(words[i]));
+// What CLI11 left over: a word that no flag takes.
+Error Flags::leftover(const std::string& word) const {
+  if (!word.starts_with('-') || word == "-") {
+    return Error::bad_input("unexpected argument " + base::shown(word));
+  }
+  Strings known;
+  for (const Flag& flag : flags_) known.push_back(flag.name);
+  return Error::bad_input(base::unknown_name("flag", base::split_pair(word).first, known));
+}
+
+Result<void> Flags::take(Flag& flag, const Strings& values) {
+  flag.given = static_cast<int>(values.size());
+  if (flag.given > 1 && !flag.repeats) {
+    return Error::bad_input(fmt::format("{}: given more than once", flag.name));
+  }
+  for (const std::string& value : values) {
+    const Result<void> set = flag.set(value);
+    if (!set) return set.error().at(flag.name);
+  }
+  return {};
+}
+
+Result<void> Flags::parse(Strings words) {
+  CLI::App app;
+  app.set_help_flag();  // --help is one of ours
+  app.allow_extras();
+  std::vector<CLI::Option*> options;
+  std::vector<Strings> values(flags_.size());
+  for (std::size_t i = 0; i < flags_.size(); ++i) {
+    const Flag& flag = flags_[i];
+    const std::string names =
+        flag.letter == 0 ? flag.name : fmt::format("-{},{}", flag.letter, flag.name);
+    if (flag.unit.empty()) {
+      options.push_back(app.add_flag(names));
       continue;
     }
-    Flag* flag = find(name);
-    if (flag == nullptr) {
-      Strings known;
-      for (const Flag& f : flags_) known.push_back(f.name);
-      return Error::bad_input(base::unknown_name("flag", name, known));
-    }
-    if (flag->unit.empty()) {
-      if (value) return Error::bad_input(name + ": takes no value");
-      SP_CHECK(take(*flag, ""));
-    } else if (value) {
-      SP_CHECK(take(*flag, *value));
-    } else if (i + 1 < words.size() && !words[i + 1].starts_with("--")) {
-      SP_CHECK(take(*flag, words[++i]));
-    } else {
-      return Error::bad_input(name + ": a value must follow");
-    }
+    const bool many = is_argument(flag) && flag.repeats;
+    options.push_back(app.add_option(names, values[i])->expected(1, many ? kMostArguments : 1));
+    options.back()->allow_extra_args(many);
+    options.back()->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  }
+  std::reverse(words.begin(), words.end());  // CLI11 takes them from the back
+  std::string failure;
+  try {
+    app.parse(std::move(words));
+  } catch (const CLI::ArgumentMismatch& e) {
+    const std::string text = e.what();  // "--isl: 1 required TOKENS missing"
+    failure = text.substr(0, text.find(':')) + ": a value must follow";
+  } catch (const CLI::Error& e) {
+    failure = e.what();
+    std::replace(failure.begin(), failure.end(), '\n', ' ');
+  }
+  // A wrong flag explains more than the value it leaves missing.
+  const std::vector<std::string> left = app.remaining();
+  if (!left.empty()) return leftover(left.front());
+  if (!failure.empty()) return Error::bad_input(failure);
+  for (std::size_t i = 0; i < flags_.size(); ++i) {
+    if (flags_[i].unit.empty()) values[i].assign(options[i]->count(), "");
+    SP_CHECK(take(flags_[i], values[i]));
   }
   return given("--help") ? Result<void>() : check_required();
 }

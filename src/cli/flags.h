@@ -64,7 +64,7 @@ class Flags {
   // When this flag is given, none is required.
   void instead_of_required(const std::string& name) { alternative_ = name; }
 
-  Result<void> parse(const Strings& words);
+  Result<void> parse(Strings words);
   bool given(const std::string& name) const;
   std::string help(const std::string& command, std::string_view summary,
                    std::string_view example) const;
@@ -72,9 +72,8 @@ class Flags {
 
  private:
   Flag& add(const std::string& name, const std::string& unit, const std::string& help);
-  Flag* find(const std::string& name);
-  Result<void> take(Flag& flag, const std::string& value);
-  Result<void> take_argument(const std::string& word);
+  Result<void> take(Flag& flag, const Strings& values);
+  Error leftover(const std::string& word) const;
   Result<void> check_required() const;
 
   std::vector<Flag> flags_;
