@@ -37,19 +37,24 @@ Result<std::string> read_file(const std::filesystem::path& path, std::size_t mos
 }
 
 Result<void> write_file_atomically(const std::filesystem::path& path, std::string_view content) {
-  const std::filesystem::path temporary = path.string() + fmt::format(".tmp{}", ::getpid());
+  // A link, a device or a pipe is written through: renaming over it would replace the thing itself.
+  std::error_code ec;
+  const auto status = std::filesystem::symlink_status(path, ec);
+  const bool through = std::filesystem::is_symlink(status) || std::filesystem::is_other(status);
+  const std::filesystem::path temporary =
+      through ? path : std::filesystem::path(path.string() + fmt::format(".tmp{}", ::getpid()));
   {
     std::ofstream out(temporary, std::ios::binary | std::ios::trunc);
     out.write(content.data(), static_cast<std::streamsize>(content.size()));
     out.flush();
     if (!out) {
+      const std::string why = std::strerror(errno);
       std::error_code ignored;
-      std::filesystem::remove(temporary, ignored);
-      return Error::environment(
-          fmt::format("{}: cannot write: {}", path.string(), std::strerror(errno)));
+      if (!through) std::filesystem::remove(temporary, ignored);
+      return Error::environment(fmt::format("{}: cannot write: {}", path.string(), why));
     }
   }
-  std::error_code ec;
+  if (through) return {};
   std::filesystem::rename(temporary, path, ec);
   if (ec) {
     std::error_code ignored;

@@ -66,6 +66,10 @@ Result<Json> parse_json(std::string_view text, const std::string& what) {
   }
 }
 
+std::string json_text(const Json& json, int indent) {
+  return json.dump(indent, ' ', false, Json::error_handler_t::replace);
+}
+
 std::optional<JsonView> JsonView::find(std::string_view key) const {
   if (!value_->is_object()) return std::nullopt;
   const auto it = value_->find(std::string(key));

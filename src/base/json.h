@@ -21,6 +21,10 @@ using Json = nlohmann::ordered_json;
 // document in errors.
 Result<Json> parse_json(std::string_view text, const std::string& what);
 
+// As text; bytes that are not UTF-8 (of a path, of an input line that is quoted) become U+FFFD.
+// `indent` below 0: in one line.
+std::string json_text(const Json& json, int indent = -1);
+
 class JsonView {
  public:
   JsonView(const Json& value, std::string path) : value_(&value), path_(std::move(path)) {}

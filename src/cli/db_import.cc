@@ -69,7 +69,7 @@ Result<int> import_all(const Options& options, const Console& console) {
     text += csv_text(path, csv);
   }
   const base::Json all{{"database", file.string()}, {"imported", done}};
-  SP_CHECK(console.print(console.json ? all.dump(2) + "\n" : text));
+  SP_CHECK(console.print(console.json ? base::json_text(all, 2) + "\n" : text));
   return kDone;
 }
 

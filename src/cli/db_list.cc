@@ -61,7 +61,7 @@ Result<int> list(const Options& options, const Console& console) {
   const base::Json rows = sums(sources, by_op);
   if (console.json) {
     const base::Json document{{"database", store.file().string()}, {"tables", rows}};
-    SP_CHECK(console.print(document.dump(2) + "\n"));
+    SP_CHECK(console.print(base::json_text(document, 2) + "\n"));
     return kDone;
   }
   std::int64_t measured = 0;

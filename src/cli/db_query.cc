@@ -86,7 +86,7 @@ Result<int> answer_one(const Options& options, const Console& console) {
       fmt::format("{:.6g} ms, {} (expected error {:.1f} %), {} {}\n", answer["ms"].get<double>(),
                   answer["source"].get<std::string>(), 100 * answer["expected_error"].get<double>(),
                   options.framework, answer["version"].get<std::string>());
-  SP_CHECK(console.print(console.json ? answer.dump(2) + "\n" : text));
+  SP_CHECK(console.print(console.json ? base::json_text(answer, 2) + "\n" : text));
   return kDone;
 }
 

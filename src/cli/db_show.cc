@@ -80,7 +80,7 @@ Result<int> show(const Options& options, const Console& console) {
                                        : static_cast<std::size_t>(options.limit);
   SP_TRY(const perfdb::RowTable table, perfdb::rows_of(store, options.op, filter, most));
   if (console.json) {
-    SP_CHECK(console.print(json(table).dump() + "\n"));
+    SP_CHECK(console.print(base::json_text(json(table)) + "\n"));
   } else if (options.csv) {
     SP_CHECK(console.print(csv_text(table)));
   } else if (!table.rows.empty()) {

@@ -72,7 +72,7 @@ Result<int> verify(const std::string& database, const Console& console) {
   for (const perfdb::TableHealth& table : verified.tables) tables.push_back(table_json(table));
   std::string text;
   if (console.json) {
-    text = base::Json{{"faults", verified.faults}, {"tables", tables}}.dump(2) + "\n";
+    text = base::json_text({{"faults", verified.faults}, {"tables", tables}}, 2) + "\n";
   } else {
     text = list_text(console.screen, by_operator(tables), kColumns);
     text += fmt::format(

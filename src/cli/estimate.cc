@@ -101,9 +101,9 @@ Result<int> run_estimate(const Inputs& in, const Strings& assumed, const Console
   if (!in.requests.empty()) return answer_requests(in.requests, console);
   SP_TRY(const search::EstimateRequest request, request_of(in));
   SP_TRY(const search::EstimateAnswer answer, search::estimate(request));
-  SP_CHECK(console.print(console.json
-                             ? report::estimate_json(request, assumed, answer).dump(2) + "\n"
-                             : report::estimate_text(console.screen, request, assumed, answer)));
+  SP_CHECK(console.print(
+      console.json ? base::json_text(report::estimate_json(request, assumed, answer), 2) + "\n"
+                   : report::estimate_text(console.screen, request, assumed, answer)));
   return answer.estimate ? kDone : kNo;
 }
 

@@ -34,7 +34,7 @@ Result<int> list(const Console& console) {
     SP_TRY(const model::ModelSpec model, model::read_model(id, "", 0));
     all.push_back(model_json(model));
   }
-  SP_CHECK(console.print(console.json ? base::Json{{"models", all}}.dump(2) + "\n"
+  SP_CHECK(console.print(console.json ? base::json_text(base::Json{{"models", all}}, 2) + "\n"
                                       : list_text(console.screen, all, kColumns)));
   return kDone;
 }

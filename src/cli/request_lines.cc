@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <optional>
@@ -45,6 +46,10 @@ Result<int> answer_lines(const std::string& path, const Console& console,
                          const AnswerLine& answer) {
   std::ifstream file;
   if (path != "-") {
+    std::error_code ec;
+    if (std::filesystem::is_directory(path, ec)) {
+      return Error::bad_input(fmt::format("--requests: {}: is a folder, not a file", path));
+    }
     file.open(path, std::ios::binary);
     if (!file) return Error::environment(fmt::format("--requests: {}: cannot be read", path));
   }
@@ -64,7 +69,7 @@ Result<int> answer_lines(const std::string& path, const Console& console,
       out["error"] = got.error().text;
       if (got.error().code != ErrorCode::no && bad++ == 0) first = got.error();
     }
-    SP_CHECK(console.print(out.dump(-1, ' ', false, base::Json::error_handler_t::replace) + "\n"));
+    SP_CHECK(console.print(base::json_text(out) + "\n"));
   }
   if (in.bad()) return Error::environment(fmt::format("--requests: {}: reading failed", path));
   console.detail(fmt::format("{} lines answered, {} of them bad", lines, bad));

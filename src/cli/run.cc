@@ -20,13 +20,17 @@ using Words = std::span<const std::string>;
 
 int code_of(const Error& error) { return static_cast<int>(error.code); }
 
-// One line, whatever the text holds.
+constexpr std::size_t kLongestError = 1000;  // bytes: what a caller repeats may be any length
+
+// One line, whatever the text holds; a closed standard error is no second error.
 int fail(std::string_view program, const Error& error) {
   std::string text = fmt::format("{}: {}", program, error.text);
+  if (text.size() > kLongestError) text = text.substr(0, kLongestError) + "...";
   for (char& c : text) {
     if (static_cast<unsigned char>(c) < ' ' || c == '\x7f') c = ' ';
   }
-  fmt::print(stderr, "{}\n", text);
+  text += '\n';
+  std::fwrite(text.data(), 1, text.size(), stderr);
   return code_of(error);
 }
 

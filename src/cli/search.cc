@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "base/file.h"
+#include "base/json.h"
 #include "cli/command.h"
 #include "cli/subject_flags.h"
 #include "report/configs.h"
@@ -90,7 +91,7 @@ Result<int> run_search(const Inputs& in, const Strings& assumed, const Console& 
   SP_TRY(const search::SearchResult result, search::search(request));
   std::string json;
   if (console.json || !in.save.empty()) {
-    json = report::search_json(request, assumed, result).dump(2) + "\n";
+    json = base::json_text(report::search_json(request, assumed, result), 2) + "\n";
   }
   SP_CHECK(write_files(in, result, json, console));
   SP_CHECK(console.print(

@@ -140,7 +140,7 @@ Result<int> run_support(const SubjectFlags& in, const Console& console) {
     text += found_text(console.screen, found);
   }
   text = report::subject_text(console.screen, subject, {}, resolved) + text;
-  SP_CHECK(console.print(console.json ? json.dump(2) + "\n" : text));
+  SP_CHECK(console.print(console.json ? base::json_text(json, 2) + "\n" : text));
   const bool some =
       std::any_of(all.begin(), all.end(), [](const Found& f) { return !f.layout.empty(); });
   return some ? kDone : kNo;

@@ -48,7 +48,7 @@ Result<int> list(const Console& console) {
     SP_TRY(const hw::System system, hw::find_system(name));
     all.push_back(system_json(system));
   }
-  SP_CHECK(console.print(console.json ? base::Json{{"systems", all}}.dump(2) + "\n"
+  SP_CHECK(console.print(console.json ? base::json_text(base::Json{{"systems", all}}, 2) + "\n"
                                       : list_text(console.screen, all, kColumns)));
   return kDone;
 }

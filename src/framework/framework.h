@@ -112,6 +112,9 @@ struct Facts {
   // Format in which prefill attention with KV heads multiplies when the KV cache is fp8; which
   // combinations the public tables of each framework hold shows what its kernels do.
   ops::Quant fp8_kv_fmha = ops::Quant::bfloat16;
+  // Format that mxfp4 experts are multiplied in on GPUs with fp4 units: TensorRT-LLM quantises the
+  // activations there (its get_mxfp4_quant_algo: W4A8_MXFP4_MXFP8 from sm 100 on).
+  ops::Quant mxfp4_sm100 = ops::Quant::w4a16_mxfp4;
   std::string version_note;  // said when the facts of another version were taken
 
   Dispatch dispatch_for(const hw::System& system) const;

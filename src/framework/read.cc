@@ -151,6 +151,7 @@ Result<Facts> read_facts(const JsonView& at) {
   SP_CHECK(read(at, "mla_module_tables", facts.mla_module_tables));
   SP_CHECK(read(at, "kv_auto", facts.kv_auto));
   SP_CHECK(read(at, "fp8_kv_fmha", facts.fp8_kv_fmha));
+  SP_CHECK(read(at, "mxfp4_sm100", facts.mxfp4_sm100));
   return facts;
 }
 

@@ -102,6 +102,7 @@ Result<Precision> resolve_precision(const ModelSpec& model, const framework::Fac
   Precision p;
   set_gemm(p, model.quant, as_served(model.quant.gemm, system));
   p.moe = as_served(model.quant.moe, system);
+  if (p.moe == Quant::w4a16_mxfp4 && system.gpu.sm >= kFp4Sm) p.moe = framework.mxfp4_sm100;
   p.kv = model.quant.kv.value_or(framework.default_kv(system, p.gemm));
   for (const QuantOverride& wanted : overrides) {
     if (wanted.key == "kv") SP_CHECK(apply(wanted, model.quant, p));

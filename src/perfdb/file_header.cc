@@ -31,7 +31,7 @@ Result<void> check_header(const std::filesystem::path& file) {
   std::error_code ec;
   if (!std::filesystem::is_regular_file(file, ec)) {
     return Error::bad_input(
-        fmt::format("{}: no such file; `aiconf db import PATH` makes one", name));
+        fmt::format("{}: no such file, or not a file; `aiconf db import PATH` makes one", name));
   }
   Header header{};
   std::ifstream in(file, std::ios::binary);

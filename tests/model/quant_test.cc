@@ -165,6 +165,17 @@ TEST(Precision, Nvfp4OnOlderGpusIsWeightOnly) {
   EXPECT_EQ(resolved(spec, "gb300", "vllm").moe, Quant::nvfp4);  // sm 103
 }
 
+// TensorRT-LLM quantises activations where fp4 units are (its get_mxfp4_quant_algo).
+TEST(Precision, Mxfp4ExpertsFollowTheFrameworkOnBlackwell) {
+  const auto spec = read_model("openai/gpt-oss-120b", "", 100).value();
+  const auto moe = [&](const char* framework, const char* system) {
+    return resolved(spec, system, framework).moe;
+  };
+  EXPECT_EQ(moe("trtllm", "b200_sxm"), Quant::w4a8_mxfp4_mxfp8);
+  EXPECT_EQ(moe("trtllm", "h200_sxm"), Quant::w4a16_mxfp4);
+  EXPECT_EQ(moe("vllm", "b200_sxm"), Quant::w4a16_mxfp4);
+}
+
 TEST(Precision, Fp8OnGpusWithoutItNamesTheWayOut) {
   const auto spec = read_model("Qwen/Qwen3-32B-FP8", "", 80).value();
   const auto system = hw::find_system("a100_sxm").value();
