@@ -458,7 +458,8 @@ def main():
     try:
         trees = [Tree(p) for p in args.paths]
     except (OSError, zipfile.BadZipFile) as error:
-        parse.error(f"not a wheel or folder: {error}")
+        print(f"not a wheel or folder: {error}", file=sys.stderr)
+        sys.exit(2)
     temporary = f"{args.out}.tmp{os.getpid()}"
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     start = time.monotonic()

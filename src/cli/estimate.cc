@@ -100,7 +100,12 @@ Result<int> answer_requests(const std::string& path, const Console& console) {
 Result<int> run_estimate(const Inputs& in, const Strings& assumed, const Console& console) {
   if (!in.requests.empty()) return answer_requests(in.requests, console);
   SP_TRY(const search::EstimateRequest request, request_of(in));
-  SP_TRY(const search::EstimateAnswer answer, search::estimate(request));
+  const auto estimated = search::estimate(request);
+  if (!estimated && estimated.error().code == ErrorCode::no && console.json) {
+    SP_CHECK(console.print(base::json_text({{"error", estimated.error().text}}, 2) + "\n"));
+    return kNo;
+  }
+  SP_TRY(const search::EstimateAnswer answer, estimated);
   SP_CHECK(console.print(
       console.json ? base::json_text(report::estimate_json(request, assumed, answer), 2) + "\n"
                    : report::estimate_text(console.screen, request, assumed, answer)));

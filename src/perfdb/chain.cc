@@ -177,9 +177,12 @@ Chain::Found Chain::from_tables(const ops::Op& op) const {
 }
 
 Error Chain::missing(const ops::Op& op) const {
-  return Error::bad_input(fmt::format(
-      "no measured rows: table {} of {} {} {} lacks key [{}]; hybrid mode would estimate it",
-      ops::family(op), system_.name, framework_, version_, base::join(table_keys(op), ", ")));
+  std::string table = fmt::format("{} of {} {}", ops::family(op), system_.name, framework_);
+  if (!version_.empty()) table += " " + version_;
+  const std::string keys = base::join(table_keys(op), ", ");
+  return Error::bad_input(
+      fmt::format("no measured rows: table {} {}; hybrid mode would estimate it", table,
+                  keys.empty() ? "is absent" : "lacks key [" + keys + "]"));
 }
 
 Result<BoundOp> Chain::bind(const ops::Op& op) const {

@@ -74,6 +74,14 @@ Result<Backend> Loader::load(const Subject& subject, const std::string& framewor
 
 Resolved resolve(const Subject& subject, const Backend& backend, const std::string& decode_system) {
   const model::ModelSpec& model = *backend.model;
+  std::vector<std::string> warnings = model.warnings;
+  const std::int64_t longest = subject.workload.isl + subject.workload.osl;
+  if (model.max_positions > 0 && longest > model.max_positions) {
+    warnings.push_back(
+        fmt::format("requests of {} tokens exceed the {} positions that the model's "
+                    "config allows",
+                    longest, model.max_positions));
+  }
   return {.model = model.id.empty() ? subject.model : model.id,
           .architecture = model.architecture,
           .family = model.family,
@@ -83,7 +91,7 @@ Resolved resolve(const Subject& subject, const Backend& backend, const std::stri
           .system = subject.system,
           .decode_system = decode_system.empty() ? subject.system : decode_system,
           .frameworks = {},
-          .warnings = model.warnings};
+          .warnings = std::move(warnings)};
 }
 
 Built build(const Backend& backend, const model::Shard& shard, int nextn) {

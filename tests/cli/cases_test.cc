@@ -183,6 +183,26 @@ TEST(Outputs, AClosedStandardErrorIsNoSecondError) {
   EXPECT_EQ(WEXITSTATUS(std::system(command.c_str())), 2);
 }
 
+// Weights that do not fit are the answer "no", as a document like any other.
+TEST(Case, AModelThatDoesNotFitIsAnAnswer) {
+  const std::string line =
+      "aiconf estimate --model meta-llama/Meta-Llama-3.1-70B --system h100_sxm --batch 1 ";
+  const Ran ran = run(line + "--json");
+  EXPECT_EQ(ran.code, 1);
+  EXPECT_EQ(ran.err, "");
+  EXPECT_NE(json::parse(ran.out)["error"].get<std::string>().find("131.4 GiB"), std::string::npos);
+  EXPECT_EQ(run(line + "--tp 2").code, 0);
+}
+
+TEST(Case, RequestsLongerThanTheModelAllowsAreSaid) {
+  const std::string line =
+      "aiconf search --model Qwen/Qwen3-32B-FP8 --system h200_sxm --gpus 8 --json ";
+  EXPECT_TRUE(document(line)["inputs"]["warnings"].empty());
+  const json warned = document(line + "--isl 100000")["inputs"]["warnings"];
+  ASSERT_EQ(warned.size(), 1u);
+  EXPECT_NE(warned[0].get<std::string>().find("40960 positions"), std::string::npos) << warned[0];
+}
+
 TEST(Inputs, AFlagGivenTwiceIsCalledThat) {
   const Ran ran = run("aiconf search --model Qwen/Qwen3-8B --system h200_sxm --gpus 8 --gpus 4");
   EXPECT_EQ(ran.code, 2);
