@@ -53,7 +53,8 @@ Result<search::WorkerSpec> parse_worker(const std::string& flag, const std::stri
     const auto look = [&](const auto& fields) {
       for (const auto& field : fields) {
         known.push_back(field.flag());
-        if (known.back() == name) found = &field;
+        // also as the JSON document names it
+        if (known.back() == name || field.name == name) found = &field;
       }
     };
     look(search::kWorkerFields);
