@@ -47,7 +47,8 @@ Result<search::WorkerSpec> parse_worker(const std::string& flag, const std::stri
   search::WorkerSpec worker;
   std::istringstream parts(text);
   for (std::string part; std::getline(parts, part, ',');) {
-    const auto [name, value] = base::split_pair(part);
+    const auto [key, value] = base::split_pair(part);
+    const std::string& name = key;
     Strings known;
     const search::Field<search::WorkerSpec>* found = nullptr;
     const auto look = [&](const auto& fields) {
