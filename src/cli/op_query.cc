@@ -30,7 +30,7 @@ class Fields {
   bool boolean(const char* name, std::optional<bool> fallback = {}) {
     return value(name, fallback, [](const base::JsonView& v) { return v.boolean(); });
   }
-  std::string text(const char* name, std::optional<std::string> fallback = {}) {
+  std::string text(const char* name, const std::optional<std::string>& fallback = {}) {
     return value(name, fallback, [](const base::JsonView& v) { return v.string(); });
   }
   ops::Quant quant(const char* name, std::optional<ops::Quant> fallback = {}) {
