@@ -114,7 +114,7 @@ void moe_ffn(Emitter& out, const LayerGroup& layer) {
   const Shard& s = out.in.shard;
   const std::int64_t h = out.in.model.hidden;
   const ops::Quant format = out.in.precision.moe;
-  const Group group{s.moe_tp * s.moe_ep, s.tp, s.dp, s.cp};
+  const Group group{std::int64_t{s.moe_tp} * s.moe_ep, s.tp, s.dp, s.cp};
   const Sides collectives = sides(out.in.framework.dispatch_for(out.in.system), group, format);
   // only the ranks that share attention hold parts of the same tokens' sums
   if (collectives.all_reduce) all_reduce(out, "ar_attention", group.attention);
