@@ -66,8 +66,8 @@ inline search::Resolved resolved() {
   r.system = r.decode_system = "h200_sxm";
   search::ResolvedFramework vllm{"vllm", "0.24.0", "", true, false, {}};
   vllm.precision.gemm = ops::Quant::fp8_block;
-  search::ResolvedFramework sglang{
-      "sglang", "0.5.15", "0.9.9 has no tables: nearest taken", false, false, {}};
+  search::ResolvedFramework sglang{"sglang", "0.5.15", "0.9.9 has no tables: nearest taken",
+                                   false,    false,    {}};
   r.frameworks = {vllm, sglang};
   return r;
 }
