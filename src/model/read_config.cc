@@ -22,7 +22,7 @@ constexpr double kMostParameters = 1e15;
 // The language model inside a wrapper that also holds vision or audio towers.
 std::optional<JsonView> inner_text(const JsonView& top) {
   for (const std::string_view key : {"text_config", "llm_config", "language_config"}) {
-    if (const auto inner = top.find(key); inner && inner->is_object()) return inner;
+    if (auto inner = top.find(key); inner && inner->is_object()) return inner;
   }
   return std::nullopt;
 }

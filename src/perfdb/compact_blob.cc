@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::string_view kMagic = "SPCM";
 constexpr std::uint8_t kVersion = 1;
-constexpr std::size_t kSetBytes = 3 + kKeyParts + 3 * 2 + 1;
+constexpr std::size_t kSetBytes = 3 + kKeyParts + std::size_t{3} * 2 + 1;
 // Fixed-point steps of the numbers of a set.
 constexpr double kFloorStep = 2048;     // floor_ms = 2^(q / 2048 - 16)
 constexpr double kFloorOffset = 16;     // so from 2^-16 ms to 2^16 ms
