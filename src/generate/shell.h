@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "generate/command.h"
@@ -10,9 +11,13 @@
 namespace setpoint::generate {
 
 // A literal word in single quotes when it needs them, an expanding one in double quotes with
-// everything but its variables escaped.
+// everything but its variables ($NAME, ${NAME}) escaped. Any byte but NUL survives.
 std::string quoted(const Word& word);
-// `NAME=value program argument ..`, one argument group a line with continuation marks, indented.
+// Whether a shell would put something else into an expanding text: it has a variable.
+bool has_variable(std::string_view text);
+// `NAME=value program argument ..` without a newline at the end: the program with what stands
+// before its first option on one line, then each option with its values on a line of its own;
+// continuation marks between them, later lines two further in.
 std::string shell_command(const Command& command, int indent);
 
 }  // namespace setpoint::generate

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "generate/shell.h"
+
+namespace setpoint::generate {
+namespace {
+
+constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+constexpr std::string_view kDigits = "0123456789";
+// Beside letters and digits: what no shell treats specially anywhere in an argument.
+constexpr std::string_view kPlain = "_@%+:,./-";
+
+bool in(std::string_view set, char c) { return set.find(c) != std::string_view::npos; }
+bool name_start(char c) { return c == '_' || in(kLetters, c); }
+bool name_part(char c) { return name_start(c) || in(kDigits, c); }
+
+// Length of the variable at the start of `text` ("$NAME", "${NAME}"), 0 when there is none.
+std::size_t variable_at(std::string_view text) {
+  if (text.size() < 2 || text[0] != '$') return 0;
+  const bool braces = text[1] == '{';
+  std::size_t end = braces ? 2 : 1;
+  if (end == text.size() || !name_start(text[end])) return 0;
+  while (end < text.size() && name_part(text[end])) ++end;
+  if (!braces) return end;
+  return end < text.size() && text[end] == '}' ? end + 1 : 0;
+}
+
+// `A=b` is an argument in most places and an assignment in others; `--a=b` never is one.
+bool plain(std::string_view text) {
+  if (text.empty()) return false;
+  for (const char c : text) {
+    if (!in(kLetters, c) && !in(kDigits, c) && !in(kPlain, c) && !(c == '=' && text[0] == '-')) {
+      return false;
+    }
+  }
+  return true;
+}
+
+std::string single_quoted(std::string_view text) {
+  std::string out = "'";
+  for (const char c : text) {
+    if (c == '\'') {
+      out += "'\\''";
+    } else {
+      out += c;
+    }
+  }
+  return out + "'";
+}
+
+std::string double_quoted(std::string_view text) {
+  std::string out = "\"";
+  for (std::size_t i = 0; i < text.size();) {
+    const std::size_t variable = variable_at(text.substr(i));
+    if (variable == 0 && in("\"\\`$", text[i])) out += '\\';
+    const std::size_t length = variable == 0 ? 1 : variable;
+    out += text.substr(i, length);
+    i += length;
+  }
+  return out + "\"";
+}
+
+}  // namespace
+
+std::string quoted(const Word& word) {
+  if (word.expands && has_variable(word.text)) return double_quoted(word.text);
+  return plain(word.text) ? word.text : single_quoted(word.text);
+}
+
+bool has_variable(std::string_view text) {
+  for (std::size_t i = text.find('$'); i != std::string_view::npos; i = text.find('$', i + 1)) {
+    if (variable_at(text.substr(i)) != 0) return true;
+  }
+  return false;
+}
+
+std::string shell_command(const Command& command, int indent) {
+  const std::string first(static_cast<std::size_t>(indent), ' ');
+  const std::string next = " \\\n" + first + "  ";
+  std::string out = first;
+  for (const Variable& variable : command.environment) {
+    out += variable.name + "=" + quoted(variable.value) + next;
+  }
+  for (std::size_t i = 0; i < command.argv.size(); ++i) {
+    const Word& word = command.argv[i];
+    if (i > 0) out += word.text.starts_with("--") ? next : " ";
+    out += quoted(word);
+  }
+  return out;
+}
+
+}  // namespace setpoint::generate
