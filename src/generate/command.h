@@ -48,6 +48,9 @@ struct Command {
   std::vector<Word> argv;                  // program first
   std::optional<std::string> config_yaml;  // engine options file (TensorRT-LLM), argv names it
   std::vector<std::string> notes;          // warnings for the head of the file
+  // A worker over several nodes, and every worker under Slurm, is one MPI job of one process a GPU
+  // that the target starts (TensorRT-LLM); else one process a node.
+  bool mpi = false;
   bool operator==(const Command&) const = default;
 };
 
