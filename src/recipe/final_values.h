@@ -14,8 +14,8 @@ namespace setpoint::recipe {
 struct FinalValues {
   std::string framework;  // a register's name: "megatron-core", "megatron-bridge", ...
   std::string version;    // as the framework states it, "" = unknown
-  // Dotted names as the framework's own output has them. Values are typed: true, 4096, 1e-5, "adam",
-  // null, lists. A missing name and null are distinct.
+  // Dotted names as the framework's own output has them. Values are typed: true, 4096, 1e-5,
+  // "adam", null, lists. A missing name and null are distinct.
   std::map<std::string, base::Json> parameters;
   std::map<std::string, std::string> environment;
   std::map<std::string, base::Json> facts;
