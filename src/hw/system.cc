@@ -46,6 +46,9 @@ Result<Gpu> read_gpu(const JsonView& at) {
   SP_TRY(const auto sm, at.at("sm"));
   SP_TRY(const auto sm_value, sm.integer(0, 1000));
   gpu.sm = static_cast<int>(sm_value);
+  if (const auto power = at.find("power_w")) {
+    SP_TRY(gpu.power_w, power->number(1, 1e5));
+  }
   return gpu;
 }
 

@@ -21,6 +21,7 @@ struct Gpu {
   Ms launch{};                     // added once per memory-bound operator
   std::array<FlopPerS, 4> peak{};  // dense, by ops::Pipe order bf16 int8 fp8 fp4; 0 = not there
   int sm = 0;                      // CUDA compute capability x 10; 0 = not an NVIDIA GPU
+  double power_w = 0;              // stated board power, watts; 0 = unknown
 };
 
 struct Node {
