@@ -41,6 +41,8 @@ class Quantity {
 };
 
 using Ms = Quantity<struct MsTag>;                      // milliseconds, the unit of both papers
+using Seconds = Quantity<struct SecondsTag>;            // of clocks and time limits
+using GpuHours = Quantity<struct GpuHoursTag>;          // GPUs held, times the hours
 using Bytes = Quantity<struct BytesTag, std::int64_t>;  // bytes
 using BytesPerS = Quantity<struct BytesPerSTag>;        // bandwidth
 using Flop = Quantity<struct FlopTag>;                  // floating-point operations
@@ -52,6 +54,11 @@ inline constexpr double kBytesPerGib = 1024.0 * 1024.0 * 1024.0;
 // The only ways from work to time.
 constexpr Ms time_of(double bytes, BytesPerS bw) { return Ms(bytes / bw.value() * kMsPerS); }
 constexpr Ms time_of(Flop work, FlopPerS rate) { return Ms(work.value() / rate.value() * kMsPerS); }
+
+inline constexpr double kSecondsPerHour = 3600.0;
+constexpr GpuHours held(int gpus, Seconds time) {
+  return GpuHours(gpus * time.value() / kSecondsPerHour);
+}
 
 constexpr double gib(Bytes b) { return static_cast<double>(b.value()) / kBytesPerGib; }
 
