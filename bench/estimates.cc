@@ -95,7 +95,7 @@ void decode_batches(benchmark::State& state, const char* model, const char* fram
     for (const Engine& layout : source.engines) {
       Engine engine = layout;
       for (std::int64_t batch = 1; batch <= 512; ++batch) {
-        sum += decode(engine, w, batch).requests_per_s;
+        sum += decode(engine, w, static_cast<double>(batch)).requests_per_s;
         ++count;
       }
     }

@@ -20,7 +20,9 @@ struct Placed {
 };
 
 // One replica's numbers, then `replicas` of them counted over `gpus_asked` GPUs (0: those in use).
+// `clients` (0: as many as the pools hold when both are busy) counts for disaggregated workers
+// only: requests in flight over all replicas.
 Estimate describe(Mode mode, const std::vector<Placed>& workers, const Workload& w,
-                  std::int64_t replicas, std::int64_t gpus_asked);
+                  std::int64_t replicas, std::int64_t gpus_asked, std::int64_t clients = 0);
 
 }  // namespace setpoint::search

@@ -72,10 +72,11 @@ class Matcher {
                                           static_cast<double>(decode_gpus) / d.requests_per_s);
   }
 
-  std::optional<Candidate> deploy(const Pool& prefill, const PoolPoint& p, const Pool& decode,
+  std::optional<Candidate> deploy(const PrefillFront& front, const PoolPoint& p, const Pool& decode,
                                   const PoolPoint& d) const {
+    const Pool& prefill = *front.pool;
     const PoolPair pair{p.requests_per_s, d.requests_per_s, prefill.gpus, decode.gpus};
-    const auto match = matched(pair, d);
+    const auto match = matched(pair, front, d);
     if (!match) return std::nullopt;
     // The same rates as several replicas of a smaller unit: easier to place and to lose.
     const std::int64_t replicas = std::gcd(match->prefill, match->decode);
@@ -99,10 +100,14 @@ class Matcher {
   }
 
  private:
-  std::optional<Match> matched(const PoolPair& pair, const PoolPoint& d) const {
+  std::optional<Match> matched(const PoolPair& pair, const PrefillFront& front,
+                               const PoolPoint& d) const {
     if (target_.gpus > 0) return match_gpus(pair, target_.gpus);
     if (target_.request_rate > 0) return match_rate(pair, target_.request_rate, kMostGpus);
-    const double workers = static_cast<double>(target_.concurrency) / d.concurrency;
+    // Little's law, with the soonest first token: a slow prefill is no way to hold more requests.
+    const double latency_ms = front.points.front().ttft_ms + following_ms(d);
+    const double workers =
+        static_cast<double>(target_.concurrency) / (d.requests_per_s * latency_ms / kMsPerS);
     if (!(workers <= static_cast<double>(kMostGpus))) return std::nullopt;
     return match_decode(pair, static_cast<std::int64_t>(std::ceil(workers)), kMostGpus);
   }
@@ -143,7 +148,7 @@ std::optional<Candidate> best_pair(const Matcher& m, const PrefillFront& prefill
         m.most_throughput(prefill.pool->gpus, *p, decode.gpus, d) < best->throughput) {
       continue;
     }
-    const auto c = m.deploy(*prefill.pool, *p, decode, d);
+    const auto c = m.deploy(prefill, *p, decode, d);
     if (c && (!best || better(*c, *best, target))) best = c;
   }
   if (best) answer_sooner(prefill, *best);
@@ -162,7 +167,7 @@ void add_front(const Matcher& m, const std::vector<PrefillFront>& prefill, const
       const PoolPoint& p = f.points.back();
       const double most = m.most_throughput(f.pool->gpus, p, decode.gpus, d);
       if (best && most < best->throughput) break;
-      const auto c = m.deploy(*f.pool, p, decode, d);
+      const auto c = m.deploy(f, p, decode, d);
       if (!c || (best && c->throughput <= best->throughput)) continue;
       best = c;
       from = &f;
@@ -182,7 +187,7 @@ std::optional<Candidate> nearest_pair(const Matcher& m, const PrefillFront& pref
     if (!d.finite()) continue;
     const double off = distance(sla, p.ttft_ms, d.tpot_ms, p.ttft_ms + m.following_ms(d));
     if (off >= least) continue;
-    if (const auto c = m.deploy(*prefill.pool, p, decode, d)) {
+    if (const auto c = m.deploy(prefill, p, decode, d)) {
       nearest = c;
       least = off;
     }

@@ -70,7 +70,7 @@ std::vector<Breakdown> break_down(const std::vector<Placed>& workers, const Work
       add("mixed", round.mixed);
     } else if (placed.part.use != Use::decode) {
       step::StepShape shape;
-      shape.prompts = serve::pipeline(engine, placed.part.batch).micro;
+      shape.prompts = serve::pipeline(engine, static_cast<double>(placed.part.batch)).micro;
       shape.prompt_tokens = static_cast<double>(w.new_tokens());
       shape.prefix = static_cast<double>(w.prefix);
       add("prefill", shape);
@@ -203,8 +203,8 @@ Result<EstimateAnswer> Estimator::answer_by(const EstimateRequest& r,
     }
     workers.push_back({&engine, &ready[i]->backend, part});
   }
-  Estimate e = describe(r.mode, workers, w, replicas, r.gpus);
-  if (r.concurrency) queue(e, static_cast<double>(*r.concurrency));
+  Estimate e = describe(r.mode, workers, w, replicas, r.gpus, r.concurrency.value_or(0));
+  if (r.concurrency && r.mode != Mode::disagg) queue(e, static_cast<double>(*r.concurrency));
   if (r.load.kind != Load::Kind::steady) {
     e.warnings.push_back(
         "the arrival pattern is not modelled yet: steady state at the given "

@@ -97,7 +97,7 @@ serve::Point price(serve::Engine& engine, Use use, const Workload& w, std::int64
     case Use::prefill:
       return serve::prefill(engine, w, batch);
     case Use::decode:
-      return serve::decode(engine, w, batch);
+      return serve::decode(engine, w, static_cast<double>(batch));
     case Use::static_batch:
       return serve::static_batch(engine, w, batch);
   }

@@ -98,14 +98,15 @@ double queue_factor(const Round& r, double batch, QueueLaw law) {
 
 RoundSteps aggregated_steps(const Engine& engine, const Workload& w, std::int64_t batch,
                             std::int64_t budget) {
-  const Round r = make_round(w, pipeline(engine, batch).micro, d(std::max<std::int64_t>(budget, 1)),
-                             engine.framework.scheduler.queue);
+  const Round r =
+      make_round(w, pipeline(engine, d(batch)).micro, d(std::max<std::int64_t>(budget, 1)),
+                 engine.framework.scheduler.queue);
   return {mixed_step(r, w), decode_step(r, w), r.mixed, r.decode_only};
 }
 
 Point aggregated(Engine& engine, const Workload& w, std::int64_t batch, std::int64_t budget) {
   const QueueLaw law = engine.framework.scheduler.queue;
-  const Pipeline p = pipeline(engine, batch);
+  const Pipeline p = pipeline(engine, d(batch));
   const Round r = make_round(w, p.micro, d(std::max<std::int64_t>(budget, 1)), law);
   const step::StepTime mixed = engine.steps.time(mixed_step(r, w));
   const step::StepTime gen =

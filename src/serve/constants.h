@@ -39,12 +39,16 @@ inline constexpr Constant kPrefillLatency{"prefill_latency", 1.1, "1",
 inline constexpr Constant kDecodeLatency{"decode_latency", 1.08, "1",
                                          "0.12.0, decode workers' latency correction"};
 inline constexpr Constant kFirstToken{"first_token", 1.8, "1", "paper, Algorithm 3, beta_TTFT"};
+// With the clients given, waiting is computed and this stands for beta_TTFT: routing, asking for
+// the KV and being admitted by a decode worker.
+inline constexpr Constant kHandOver{"hand_over", 290, "ms",
+                                    "docs/accuracy-iteration.md, measured deployments"};
 inline constexpr Constant kPrefillRate{"prefill_rate", 0.9, "1", "paper, Algorithm 3, alpha_pre"};
 inline constexpr Constant kDecodeRate{"decode_rate", 0.92, "1", "paper, Algorithm 3, alpha_dec"};
 
 inline constexpr std::array kConstants{
     kQueueBase,         kQueueSlope,        kQueueCeiling,  kQueueOffset,    kMixedOffset,
     kBatchQueueOctaves, kBatchQueueCeiling, kPrefillLaunch, kPrefillLatency, kDecodeLatency,
-    kFirstToken,        kPrefillRate,       kDecodeRate};
+    kFirstToken,        kHandOver,          kPrefillRate,   kDecodeRate};
 
 }  // namespace setpoint::serve

@@ -21,7 +21,7 @@ Ms kv_transfer(const Engine& engine, const Workload& w) {
 }  // namespace
 
 Point prefill(Engine& engine, const Workload& w, std::int64_t batch) {
-  const Pipeline p = pipeline(engine, batch);
+  const Pipeline p = pipeline(engine, d(batch));
   step::StepShape shape;
   shape.prompts = p.micro;
   shape.prompt_tokens = d(w.new_tokens());
@@ -30,7 +30,7 @@ Point prefill(Engine& engine, const Workload& w, std::int64_t batch) {
   const Ms latency = step.total * kPrefillLatency.value;
   Point point;
   point.ttft = latency * kFirstToken.value;
-  point.request_latency = point.ttft;
+  point.request_latency = latency;
   point.kv_transfer = kv_transfer(engine, w);
   point.requests_per_s = p.rate(p.micro, latency, engine.shard.dp);
   point.concurrency = d(batch) * engine.shard.dp;
@@ -38,10 +38,10 @@ Point prefill(Engine& engine, const Workload& w, std::int64_t batch) {
   return point;
 }
 
-Point decode(Engine& engine, const Workload& w, std::int64_t batch) {
+Point decode(Engine& engine, const Workload& w, double batch) {
   const Pipeline p = pipeline(engine, batch);
   Point point;
-  point.concurrency = d(batch) * engine.shard.dp;
+  point.concurrency = batch * engine.shard.dp;
   if (w.osl <= 1) {
     point.requests_per_s = std::numeric_limits<double>::infinity();
     return point;
@@ -64,7 +64,7 @@ Point disaggregated(const Point& prefill, std::int64_t x, const Point& decode, s
   point.request_latency = point.ttft + point.tpot * d(std::max<std::int64_t>(w.osl - 1, 0));
   point.requests_per_s = std::min(prefill.requests_per_s * d(x) * kPrefillRate.value,
                                   decode.requests_per_s * d(y) * kDecodeRate.value);
-  point.concurrency = w.osl > 1 ? decode.concurrency * d(y) : prefill.concurrency * d(x);
+  point.concurrency = point.requests_per_s * point.request_latency.value() / kMsPerS;
   point.evidence.add(prefill.evidence);
   point.evidence.add(decode.evidence);
   return point;

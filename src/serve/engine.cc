@@ -5,11 +5,11 @@
 
 namespace setpoint::serve {
 
-Pipeline pipeline(const Engine& engine, std::int64_t batch) {
+Pipeline pipeline(const Engine& engine, double batch) {
   Pipeline p;
   const std::int64_t stages = std::max(engine.shard.pp, 1);
-  p.waves = static_cast<double>(std::clamp<std::int64_t>(batch, 1, stages));
-  p.micro = static_cast<double>(batch) / p.waves;
+  p.waves = std::clamp(batch, 1.0, static_cast<double>(stages));
+  p.micro = batch / p.waves;
   const std::int64_t layers = engine.plan.layers;
   if (layers > 0) {
     const std::int64_t fullest = (layers + stages - 1) / stages;

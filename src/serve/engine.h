@@ -47,6 +47,6 @@ struct Pipeline {
     return waves * requests * dp * kMsPerS / (round.value() * imbalance);
   }
 };
-Pipeline pipeline(const Engine& engine, std::int64_t batch);
+Pipeline pipeline(const Engine& engine, double batch);
 
 }  // namespace setpoint::serve

@@ -24,7 +24,7 @@ double d(std::int64_t value) { return static_cast<double>(value); }
 // Tokens that the activations of the largest step are made for.
 double step_tokens(const Engine& engine, const MemoryQuestion& q) {
   const double decodes =
-      q.role == Role::prefill ? 0 : pipeline(engine, q.batch).micro * (q.nextn + 1);
+      q.role == Role::prefill ? 0 : pipeline(engine, d(q.batch)).micro * (q.nextn + 1);
   const double prompts = q.role == Role::decode ? 0 : d(q.step_tokens);
   const double built = q.role == Role::mixed ? d(engine.framework.memory.activation_tokens) : 0;
   return std::max(prompts + decodes, built);

@@ -35,7 +35,7 @@ step::Evidence decode_sum(Engine& engine, const Workload& w, double requests) {
 }
 
 Point static_batch(Engine& engine, const Workload& w, std::int64_t batch) {
-  const Pipeline p = pipeline(engine, batch);
+  const Pipeline p = pipeline(engine, d(batch));
   step::StepShape prefill;
   prefill.prompts = p.micro;
   prefill.prompt_tokens = d(w.new_tokens());

@@ -88,27 +88,33 @@ TEST_F(SearchCases, AggregatedBeatsDisaggregatedAndTheReportSaysWhy) {
   }));
 }
 
-// One worker of tp8 against one prefill and one decode worker of tp4, few users: the aggregated one
-// yields more, since the prefill pool idles most of the time.
-TEST_F(SearchCases, AggregatedTp8BeatsTwoWorkersOfTp4ForFewUsers) {
+// One worker of tp8 against one prefill and one decode worker of tp4: the aggregated one yields
+// more for few users, since each is handed over and the prefill pool idles, and for many, since
+// they wait for the prefill pool; the estimate says so.
+TEST_F(SearchCases, AggregatedTp8BeatsTwoWorkersOfTp4ForAnyNumberOfUsers) {
   Estimator estimator;
-  for (int users : {1, 2, 4, 8, 16}) {
+  for (int users : {1, 2, 4, 8, 16, 17, 32, 64}) {
     const std::string head = fmt::format(
         R"({{"model": "openai/gpt-oss-120b", "system": "h200_sxm", "framework": "vllm",
             "isl": 3000, "osl": 300, "gpus": 8, "concurrency": {}, )",
         users);
-    const auto throughput = [&](const std::string& rest) {
+    const auto answer_of = [&](const std::string& rest) {
       auto request = parse_request(head + rest, "request");
       EXPECT_TRUE(request.ok());
       request->subject.database = database();
       const auto answer = estimator.answer(*request);
       EXPECT_TRUE(answer.ok() && answer->estimate);
-      return answer->estimate->tokens_per_s_per_gpu();
+      return *answer->estimate;
     };
-    EXPECT_GT(
-        throughput(R"("tp": 8})"),
-        throughput(R"("mode": "disagg", "prefill": {"tp": 4, "batch": 1}, "decode": {"tp": 4}})"))
-        << users;
+    const Estimate together = answer_of(R"("tp": 8})");
+    const Estimate apart =
+        answer_of(R"("mode": "disagg", "prefill": {"tp": 4, "batch": 1}, "decode": {"tp": 4}})");
+    EXPECT_GT(together.tokens_per_s_per_gpu(), apart.tokens_per_s_per_gpu()) << users;
+    EXPECT_LT(together.performance.ttft, apart.performance.ttft) << users;
+    const bool told = std::any_of(
+        apart.warnings.begin(), apart.warnings.end(),
+        [](const auto& text) { return text.find("the prefill pool is 9") != std::string::npos; });
+    EXPECT_EQ(told, users == 64) << users;
   }
 }
 

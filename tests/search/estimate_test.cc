@@ -93,7 +93,8 @@ TEST(Estimate, DisaggregatedPoolsAreGivenEachForItself) {
   ASSERT_EQ(answer.estimate->workers.size(), 2u);
   EXPECT_EQ(answer.estimate->workers[0].role, Role::prefill);
   EXPECT_EQ(answer.estimate->workers[1].batch, 80);
-  EXPECT_DOUBLE_EQ(answer.estimate->performance.concurrency, 80);
+  const Performance& p = answer.estimate->performance;
+  EXPECT_DOUBLE_EQ(p.concurrency, p.requests_per_s * p.request_latency.value() / 1000);
 }
 
 TEST(Estimate, TheBreakdownOfAStepAddsUpToItsTime) {

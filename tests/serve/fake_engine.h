@@ -20,6 +20,12 @@ inline model::PlanOp token_op() {
   return op;
 }
 
+inline model::PlanOp prefill_only_token() {
+  model::PlanOp op = token_op();
+  op.phase = model::Phase::prefill;
+  return op;
+}
+
 inline model::PlanOp prefill_attention() {
   model::PlanOp op;
   op.name = "attention";

@@ -223,7 +223,7 @@ TEST_F(Golden, DisaggregatedBesideTheRecords) {
     auto second = make_engine(r, View::ours, 4);
     ASSERT_TRUE(first.ok() && second.ok()) << r.title();
     const Point p = prefill(*first, r.workload, r.prefill_batch * r.shard.pp);
-    const Point d = decode(*second, r.workload, r.decode_batch * r.shard.pp);
+    const Point d = decode(*second, r.workload, static_cast<double>(r.decode_batch * r.shard.pp));
     ratios.add(r, disaggregated(p, r.prefill_workers, d, r.decode_workers, r.workload));
   }
   ratios.summary("disagg");
