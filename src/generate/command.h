@@ -33,7 +33,7 @@ struct Place {
   std::int64_t http_port = 8000;
   std::int64_t bootstrap_port = 0;     // SGLang disaggregation
   std::int64_t side_channel_port = 0;  // NIXL
-  std::int64_t head_port = 0;          // several nodes: rendezvous (vLLM master, SGLang dist-init)
+  std::int64_t head_port = 0;          // rendezvous (vLLM master, SGLang dist-init), see port_spans
   std::int64_t rpc_port = 0;           // vLLM data parallel over several nodes
   Word host{"0.0.0.0"};                // address to listen on
   Word own_address{"127.0.0.1"};       // how peers reach this worker
@@ -41,12 +41,21 @@ struct Place {
   Word node_rank{"0"};                 // of this process, 0 .. nodes-1
   bool first_node = true;              // whether node_rank is 0, where it is known when writing
   std::string config_path;             // where the target will put Command::config
+  bool slurm = false;                  // started by srun, which makes MPI ranks
 };
+
+// How many ports follow each other from the one that Place names; 0 = it is not opened.
+struct PortSpans {
+  std::int64_t side_channel = 0;  // vLLM disaggregation: one a data-parallel rank
+  std::int64_t head = 0;          // several nodes; SGLang with attention data parallelism
+};
+PortSpans port_spans(const Settings& settings, const RoleSettings& role);
 
 struct Command {
   std::vector<Variable> environment;
   std::vector<Word> argv;                  // program first
   std::optional<std::string> config_yaml;  // engine options file (TensorRT-LLM), argv names it
+  bool config_expands = false;             // its text holds variables of the target
   std::vector<std::string> notes;          // warnings for the head of the file
   // A worker over several nodes, and every worker under Slurm, is one MPI job of one process a GPU
   // that the target starts (TensorRT-LLM); else one process a node.

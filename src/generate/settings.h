@@ -34,6 +34,9 @@ struct RoleSettings {
   bool fp8_kv = false;                // else the model's own type
   bool online_fp8 = false;            // a 16-bit checkpoint is to be served in fp8
   std::vector<std::int64_t> graph_sizes;  // requests; sorted, unique, ending in max_requests
+  // Kernels of the experts, way between their ranks, by the engine's names; "" = its own choice,
+  // which is what the predicted figures rest on.
+  std::string moe_backend, a2a_backend;
   bool operator==(const RoleSettings&) const = default;
 };
 
@@ -44,6 +47,8 @@ struct Settings {
   bool moe = false;
   int nextn = 0;  // draft tokens a step, on both roles
   bool prefix_cache = true;
+  bool trust_remote_code = false;  // the model brings code of its own that must run
+  bool lenient = false;            // what a version cannot say is left out with a note
   Workload workload;
   std::vector<RoleSettings> roles;
   std::vector<std::string> warnings;
