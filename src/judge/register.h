@@ -88,6 +88,9 @@ struct Register {
   std::map<std::string, std::vector<std::string>, std::less<>> by_last_part;
 };
 
+// Gives the names in a rule their full form; a fact that is not in the table is an error.
+Result<void> resolve_rule(const Register& by, Rule& rule);
+
 // Strict: an unknown key or word, a wrong type, a duplicate, contradicting classes of one name, a
 // rule that does not parse or uses an unlisted fact is one line that names file and entry.
 Result<Register> parse_register(std::string_view text, const std::string& what);

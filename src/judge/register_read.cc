@@ -6,6 +6,7 @@
 
 #include "base/embedded.h"
 #include "base/file.h"
+#include "base/sha256.h"
 #include "base/text.h"
 #include "judge/register.h"
 #include "judge/register_fields.h"
@@ -191,17 +192,6 @@ void index_last_parts(Register& file) {
   }
 }
 
-Result<void> resolve_rule(const Register& file, Rule& rule) {
-  SP_CHECK(rule.resolve([&](const RuleName& name) { return file.resolve(name); }));
-  for (const RuleName& name : rule.names()) {
-    if (name.space != RuleName::Space::fact) continue;
-    const bool listed = std::any_of(file.facts.begin(), file.facts.end(),
-                                    [&](const Fact& fact) { return fact.name == name.name; });
-    if (!listed) return Error::bad_input(name.text() + " is not in the table of facts");
-  }
-  return {};
-}
-
 Result<void> resolve_rules(Register& file, const std::string& what) {
   const auto resolve = [&](Rule& rule, const std::string& of) -> Result<void> {
     const auto done = resolve_rule(file, rule);
@@ -244,10 +234,22 @@ std::string_view word(Class value) { return kClasses.at(static_cast<std::size_t>
 std::string_view word(Facet value) { return kFacets.at(static_cast<std::size_t>(value)); }
 std::string_view word(Confidence value) { return kConfidences.at(static_cast<std::size_t>(value)); }
 
+Result<void> resolve_rule(const Register& file, Rule& rule) {
+  SP_CHECK(rule.resolve([&](const RuleName& name) { return file.resolve(name); }));
+  for (const RuleName& name : rule.names()) {
+    if (name.space != RuleName::Space::fact) continue;
+    const bool listed = std::any_of(file.facts.begin(), file.facts.end(),
+                                    [&](const Fact& fact) { return fact.name == name.name; });
+    if (!listed) return Error::bad_input(name.text() + " is not in the table of facts");
+  }
+  return {};
+}
+
 Result<Register> parse_register(std::string_view text, const std::string& what) {
   SP_TRY(const base::Json json, base::parse_json(text, what));
   const JsonView at(json, what);
   Register file;
+  file.hash = base::sha256_hex(text);
   SP_CHECK(read_head(at, file));
   SP_TRY(file.facts, read_all(at, "facts", &read_fact, "name"));
   SP_TRY(file.parameters, read_all(at, "parameters", &read_parameter, "name"));

@@ -179,6 +179,8 @@ class Evaluation {
   // A reader's word goes before the register's own computation.
   Known fact(const recipe::FinalValues& values, const std::string& name, bool base) {
     if (auto told = find(values.facts, name)) return told;
+    if (auto told = find(values.parameters, name); told && name.starts_with("derived."))
+      return told;
     if (!scope_.facts || fact_depth_ >= kMostFactDepth) return std::nullopt;
     const auto rule = scope_.facts->find(name);
     if (rule == scope_.facts->end()) return std::nullopt;

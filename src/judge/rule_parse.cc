@@ -65,8 +65,8 @@ RuleName name_of(std::string text) {
     name.space = RuleName::Space::defect_matched;
   } else if (take_prefix(text, "env.")) {
     name.space = RuleName::Space::environment;
-  } else if (take_prefix(text, "fact.") || take_prefix(text, "derived.")) {
-    name.space = RuleName::Space::fact;
+  } else if (take_prefix(text, "fact.") || text.starts_with("derived.")) {
+    name.space = RuleName::Space::fact;  // "derived.x" keeps its prefix
   }
   name.name = std::move(text);
   return name;
@@ -292,7 +292,9 @@ Result<void> Rule::resolve(const std::function<Result<RuleName>(const RuleName&)
 
 std::string RuleName::text() const {
   static constexpr std::array kPrefix{"", "env.", "fact.", "", ""};
-  return (base ? "base." : "") + std::string(kPrefix.at(static_cast<std::size_t>(space))) + name;
+  const bool derived = name.starts_with("derived.");
+  const std::string prefix = derived ? "" : kPrefix.at(static_cast<std::size_t>(space));
+  return (base ? "base." : "") + prefix + name;
 }
 
 }  // namespace setpoint::judge

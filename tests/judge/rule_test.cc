@@ -19,7 +19,7 @@ recipe::FinalValues candidate() {
                        {"kind", "adam"},    {"modules", Json::array({"attn", "moe"})},
                        {"pattern", "M*M-"}, {"negative", -7}};
   values.environment = {{"NCCL_ALGO", "Ring"}};
-  values.facts = {{"weights_loaded", true}, {"te_version", "2.7.0.dev0"}};
+  values.facts = {{"weights_loaded", true}, {"te_version", "2.7.0.dev0"}, {"derived.tokens", 4096}};
   return values;
 }
 
@@ -116,7 +116,7 @@ TEST(Rule, ReadsBothSidesFactsEnvironmentAndItself) {
   EXPECT_EQ(value("changed(tp)"), true);
   EXPECT_EQ(value("changed(lr)"), false);
   EXPECT_EQ(value("fact.weights_loaded && !base.fact.weights_loaded"), true);
-  EXPECT_EQ(value("derived.weights_loaded"), true);
+  EXPECT_EQ(value("derived.tokens"), 4096);
   EXPECT_EQ(value("env.NCCL_ALGO == \"Ring\""), true);
   EXPECT_EQ(value("unset(env.NCCL_PROTO)"), true);  // the whole environment is known
   EXPECT_EQ(value("len(modules) * 10 + len(pattern)"), 24);
