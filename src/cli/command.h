@@ -59,5 +59,8 @@ Action db_list_command(Flags& flags);
 Action db_query_command(Flags& flags);
 Action db_show_command(Flags& flags);
 Action db_verify_command(Flags& flags);
+Action register_check_command(Flags& flags);
+Action register_diff_command(Flags& flags);
+Action register_show_command(Flags& flags);
 
 }  // namespace setpoint::cli

@@ -74,9 +74,6 @@ std::string program_help() {
 Error unknown_command(const FaceInfo& face, const std::string& word) {
   std::vector<std::string> known;
   for (const Command* command : commands_of(face.face)) known.emplace_back(command->name);
-  if (known.empty()) {
-    return Error::bad_input("this version has no training commands yet; serving: setpoint aiconf");
-  }
   return Error::bad_input(base::unknown_name("command", word, known));
 }
 

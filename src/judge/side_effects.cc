@@ -11,15 +11,38 @@ namespace {
 using Known = std::optional<base::Json>;
 using Values = std::map<std::string, base::Json>;
 
-Truth all_of(const std::vector<Rule>& rules, const RuleScope& scope) {
-  Truth all = Truth::yes;
-  for (const Rule& rule : rules) {
-    const Truth one = evaluate(rule, scope).truth();
-    if (one == Truth::no) return Truth::no;
-    if (one == Truth::unknown) all = Truth::unknown;
+// The enclosing conditions of one effect after the other. A branch is entered once: an outer
+// condition that the effect before shared keeps its answer, even if that effect changed a value it
+// depends on, and `!(c)` after `c` is its else.
+class Conditions {
+ public:
+  Truth all(const std::vector<Rule>& when, const RuleScope& scope) {
+    std::vector<std::pair<std::string, Truth>> now;
+    bool shared = true;
+    Truth all = Truth::yes;
+    for (const Rule& rule : when) {
+      const std::size_t depth = now.size();
+      const Truth kept =
+          shared && depth < last_.size() ? answer(rule, last_[depth]) : Truth::unknown;
+      shared = shared && depth < last_.size() && last_[depth].first == rule.text();
+      const Truth one = kept != Truth::unknown ? kept : evaluate(rule, scope).truth();
+      now.emplace_back(rule.text(), one);
+      if (one == Truth::no) all = Truth::no;
+      if (one == Truth::unknown && all == Truth::yes) all = Truth::unknown;
+    }
+    last_ = std::move(now);
+    return all;
   }
-  return all;
-}
+
+ private:
+  static Truth answer(const Rule& rule, const std::pair<std::string, Truth>& before) {
+    const auto& [text, truth] = before;
+    if (rule.text() == text) return truth;
+    const bool other = rule.text() == "!(" + text + ")" && truth != Truth::unknown;
+    return !other ? Truth::unknown : truth == Truth::yes ? Truth::no : Truth::yes;
+  }
+  std::vector<std::pair<std::string, Truth>> last_;
+};
 
 // A variable that may have been set keeps its value: missing would say that it is unset.
 void write(recipe::FinalValues& values, const RuleName& target, const Known& value) {
@@ -80,10 +103,11 @@ Truth both(Truth a, Truth b) {
 template <class Chosen>
 Replay run(const Register& by, recipe::FinalValues start, Chosen chosen) {
   Replay out{std::move(start), {}};
+  Conditions conditions;
   for (const SideEffect& effect : by.side_effects) {
     if (!chosen(effect)) continue;
     const RuleScope scope{out.values, out.values, effect.target, Truth::unknown, &by.fact_rules};
-    const Truth happens = all_of(effect.when, scope);
+    const Truth happens = conditions.all(effect.when, scope);
     if (happens == Truth::no) continue;
     Known value = evaluate(effect.set_to, scope).value;
     const Known before = value_of(effect.target, scope);

@@ -57,7 +57,7 @@ TEST(Frame, WhatIsWrongIsOneLineWithTheNearestNameAndExitCode2) {
       {"aiconf completion bsh", "nearest known: bash"},
       {"setpoint aicnf", "nearest known: aiconf"},
       {"setpoint systems", "setpoint aiconf systems"},
-      {"attune campaign x.yaml", "no training commands yet"},
+      {"attune registre x.yaml", "unknown command \"registre\""},
   };
   for (const Wrong& wrong : cases) {
     const Ran ran = run(wrong.line);
