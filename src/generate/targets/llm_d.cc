@@ -6,6 +6,7 @@
 
 #include "generate/containers.h"
 #include "generate/kube.h"
+#include "generate/shell.h"
 #include "generate/target.h"
 #include "generate/yaml.h"
 
@@ -28,6 +29,16 @@ struct Part {
 
 bool disaggregated(const Plan& plan) { return plan.settings.mode == Mode::disagg; }
 
+// The chart gives every pod of a worker the same command: a shell decides by the pod's rank.
+std::vector<Word> by_rank(Command first, Command other) {
+  first.environment.clear();  // the container has it
+  other.environment.clear();
+  return {{"bash"},
+          {"-c"},
+          {"if [ \"${LWS_WORKER_INDEX}\" = 0 ]; then\n  exec" + shell_command(first, 1) +
+           "\nelse\n  exec" + shell_command(other, 1) + "\nfi\n"}};
+}
+
 Result<Part> part_of(const Plan& plan, const RoleSettings& role) {
   Part part;
   part.role = &role;
@@ -42,13 +53,19 @@ Result<Part> part_of(const Plan& plan, const RoleSettings& role) {
   if (role.nodes > 1) {
     part.place.head_port = 20000;
     part.place.rpc_port = 13345;
-    part.place.head_address = {"$(LWS_LEADER_ADDRESS)", true};
-    part.place.node_rank = {"$(LWS_WORKER_INDEX)", true};
+    part.place.head_address = {"${LWS_LEADER_ADDRESS}", true};
   }
   part.place.config_path = fmt::format("{}/{}.yaml", kConfigFolder, part.name);
   part.storage = storage_of(plan, role);
   part.storage.cache_claim.clear();
   SP_TRY(part.command, worker_command(plan.settings, role, plan.flags, part.place));
+  if (role.nodes > 1) {
+    Place follower = part.place;
+    follower.first_node = false;
+    follower.node_rank = {"${LWS_WORKER_INDEX}", true};
+    SP_TRY(const Command other, worker_command(plan.settings, role, plan.flags, follower));
+    part.command.argv = by_rank(part.command, other);
+  }
   if (part.command.config_yaml) part.storage.config_map = app_name(plan) + "-engine";
   return part;
 }
