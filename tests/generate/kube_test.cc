@@ -34,7 +34,7 @@ TEST(Kube, LongNamesThatDifferLateStayDifferent) {
 
 TEST(Kube, LiteralWordsAreSafeFromExpansion) {
   EXPECT_EQ(pod_words({{"--x"}, {"$(HOME)"}, {"$(POD_IP):1", true}, {"$5"}}, 1).dump(),
-            R"(["$$(HOME)","$(POD_IP):1","$5"])");
+            R"json(["$$(HOME)","$(POD_IP):1","$5"])json");
 }
 
 TEST(Containers, ADynamoReleaseIsChosenByTheEngineInside) {
