@@ -107,6 +107,9 @@ struct Facts {
   bool attention_tp_and_dp = true;     // 1 < dp < width can be said
   bool attention_dp = true;            // attention data parallelism for MoE models
   bool context_parallel = false;
+  // A GPU's part of an expert in block-scaled fp8 that is no whole number of blocks: the smallest
+  // block that the engine cuts the checkpoint's blocks to; 0 = it refuses to load the model.
+  std::int64_t expert_block_least = 0;
   bool mla_module_tables = true;              // tables hold MLA with its projections in one piece
   ops::Quant kv_auto = ops::Quant::bfloat16;  // KV format of `auto` on a checkpoint that names none
   // Format in which prefill attention with KV heads multiplies when the KV cache is fp8; which

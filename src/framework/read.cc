@@ -148,6 +148,7 @@ Result<Facts> read_facts(const JsonView& at) {
   SP_CHECK(read(at, "attention_tp_and_dp", facts.attention_tp_and_dp));
   SP_CHECK(read(at, "attention_dp", facts.attention_dp));
   SP_CHECK(read(at, "context_parallel", facts.context_parallel));
+  SP_CHECK(read(at, "expert_block_least", facts.expert_block_least));
   SP_CHECK(read(at, "mla_module_tables", facts.mla_module_tables));
   SP_CHECK(read(at, "kv_auto", facts.kv_auto));
   SP_CHECK(read(at, "fp8_kv_fmha", facts.fp8_kv_fmha));

@@ -2,7 +2,7 @@
 // Which cuts are impossible, and the sentence that says why.
 #include <fmt/format.h>
 
-#include <functional>
+#include <numeric>
 
 #include "model/plan.h"
 
@@ -21,17 +21,18 @@ std::string attention_reason(const Attention& a, const Shard& s) {
   return "";
 }
 
-// `parts`: ways that a width is cut; a block format needs whole blocks on every GPU.
+// `parts`: ways that a width is cut; a block format needs whole blocks on every GPU, unless the
+// framework cuts the blocks too (`least`: to no less than this, 0 = it does not).
 std::string width_reason(std::string_view what, std::int64_t width, int parts, ops::Quant quant,
-                         std::int64_t block) {
+                         std::int64_t block, std::int64_t least = 0) {
   if (width % parts != 0)
     return fmt::format("{} width {} does not divide by {}", what, width, parts);
   const std::int64_t side = block > 0 ? block : kFp8Block;
-  if (quant == ops::Quant::fp8_block && parts > 1 && (width / parts) % side != 0) {
-    return fmt::format("{} width {} / {} = {} is not a multiple of the fp8 block {}", what, width,
-                       parts, width / parts, side);
-  }
-  return "";
+  const std::int64_t piece = std::gcd(width / parts, side);
+  if (quant != ops::Quant::fp8_block || parts == 1 || piece == side) return "";
+  if (least > 0 && piece >= least) return "";
+  return fmt::format("{} width {} / {} = {} is not a multiple of the fp8 block {}", what, width,
+                     parts, width / parts, side);
 }
 
 std::string ffn_reason(const Ffn& f, const PlanInput& in) {
@@ -42,8 +43,10 @@ std::string ffn_reason(const Ffn& f, const PlanInput& in) {
   if (f.experts % s.moe_ep != 0) {
     return fmt::format("{} experts do not divide by moe_ep {}", f.experts, s.moe_ep);
   }
-  if (auto why = width_reason("expert", f.inter, s.moe_tp, in.precision.moe, block); !why.empty()) {
-    return why;
+  if (auto why = width_reason("expert", f.inter, s.moe_tp, in.precision.moe, block,
+                              in.framework.expert_block_least);
+      !why.empty()) {
+    return why + "; spread by moe_ep, experts stay whole";
   }
   if (f.shared_inter == 0) return "";
   return width_reason("shared expert", f.shared_inter, s.tp, in.precision.shared, block);
@@ -51,16 +54,25 @@ std::string ffn_reason(const Ffn& f, const PlanInput& in) {
 
 std::string expert_group_reason(const PlanInput& in) {
   const Shard& s = in.shard;
-  const framework::Facts& facts = in.framework;
   if (!in.model.is_moe()) {
     if (s.moe_tp * s.moe_ep > 1) return "the model has no experts: moe_tp and moe_ep must be 1";
     if (s.dp > 1) return "attention data parallelism is for models with experts: run replicas";
     return "";
   }
-  if (s.moe_tp * s.moe_ep != s.tp * s.dp * s.cp) {
-    return fmt::format("moe_tp {} x moe_ep {} must equal tp {} x dp {} x cp {}", s.moe_tp, s.moe_ep,
-                       s.tp, s.dp, s.cp);
+  if (s.moe_tp * s.moe_ep == s.tp * s.dp * s.cp) return "";
+  return fmt::format("moe_tp {} x moe_ep {} must equal tp {} x dp {} x cp {}", s.moe_tp, s.moe_ep,
+                     s.tp, s.dp, s.cp);
+}
+
+}  // namespace
+
+std::string framework_reason(const PlanInput& in) {
+  const Shard& s = in.shard;
+  const framework::Facts& facts = in.framework;
+  if (s.cp > 1 && !facts.context_parallel) {
+    return fmt::format("{} has no context parallelism", facts.name);
   }
+  if (!in.model.is_moe()) return "";
   if (s.moe_tp > 1 && s.moe_ep > 1 && !facts.moe_tp_and_ep) {
     return fmt::format("{} cannot be told moe_tp and moe_ep above 1 together", facts.name);
   }
@@ -73,8 +85,6 @@ std::string expert_group_reason(const PlanInput& in) {
   }
   return "";
 }
-
-}  // namespace
 
 Result<Shard> complete_shard(Shard shard, std::optional<int> moe_tp, std::optional<int> moe_ep) {
   const int group = shard.tp * shard.dp * shard.cp;
@@ -107,9 +117,7 @@ std::string infeasible_reason(const PlanInput& in) {
   if (s.pp > in.model.layer_count()) {
     return fmt::format("pp {} for {} layers", s.pp, in.model.layer_count());
   }
-  if (s.cp > 1 && !in.framework.context_parallel) {
-    return fmt::format("{} has no context parallelism", in.framework.name);
-  }
+  if (auto why = framework_reason(in); !why.empty()) return why;
   if (s.cp > 1 && s.tp * s.dp > 1) return "context parallelism goes with tp 1 and dp 1 only";
   if (auto why = expert_group_reason(in); !why.empty()) return why;
   for (const LayerGroup& group : in.model.layers) {

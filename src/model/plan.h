@@ -82,6 +82,8 @@ Result<Shard> complete_shard(Shard shard, std::optional<int> moe_tp, std::option
 
 // Why a cut is impossible (heads, experts or blocks do not divide, framework cannot say it), or "".
 std::string infeasible_reason(const PlanInput& in);
+// Of those reasons the ones that lie in the framework: it has no way to be told such a cut.
+std::string framework_reason(const PlanInput& in);
 // Requires an empty infeasible_reason.
 Plan plan(const PlanInput& in);
 

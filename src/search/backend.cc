@@ -5,7 +5,6 @@
 
 #include "model/plan.h"
 #include "model/read.h"
-#include "search/space.h"
 
 namespace setpoint::search {
 namespace {
@@ -96,17 +95,17 @@ Resolved resolve(const Subject& subject, const Backend& backend, const std::stri
 
 Built build(const Backend& backend, const model::Shard& shard, int nextn) {
   Built built;
-  if (!framework_can_say(shard, *backend.model, backend.facts)) {
-    built.bucket = Bucket::framework;
-    built.text = fmt::format("{} cannot run this cut", backend.facts.name);
-    return built;
-  }
   const model::PlanInput input{.model = *backend.model,
                                .shard = shard,
                                .precision = backend.precision,
                                .framework = backend.facts,
                                .system = backend.system,
                                .nextn = nextn};
+  built.text = model::framework_reason(input);
+  if (!built.text.empty()) {
+    built.bucket = Bucket::framework;
+    return built;
+  }
   built.text = model::infeasible_reason(input);
   if (!built.text.empty()) return built;
   model::Plan plan = model::plan(input);

@@ -39,7 +39,7 @@ class Loader {
 
  private:
   base::Recent<const model::ModelSpec> models_{16};
-  base::Recent<const perfdb::PerfDb> databases_{12};
+  base::Recent<const perfdb::PerfDb> databases_{24};
 };
 
 // What a subject is resolved to, apart from the frameworks.

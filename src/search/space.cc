@@ -92,12 +92,4 @@ std::vector<Shard> list_shards(const model::ModelSpec& model, const framework::F
   return out;
 }
 
-bool framework_can_say(const Shard& shard, const model::ModelSpec& model,
-                       const framework::Facts& facts) {
-  if (shard.cp > 1 && !facts.context_parallel) return false;
-  if (shard.dp > 1 && !(model.is_moe() && facts.attention_dp)) return false;
-  if (shard.dp > 1 && shard.tp > 1 && !facts.attention_tp_and_dp) return false;
-  return !(shard.moe_tp > 1 && shard.moe_ep > 1 && model.is_moe()) || facts.moe_tp_and_ep;
-}
-
 }  // namespace setpoint::search

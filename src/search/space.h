@@ -29,8 +29,4 @@ SpaceLimits space_limits(const model::ModelSpec& model, const model::Precision& 
 std::vector<model::Shard> list_shards(const model::ModelSpec& model, const framework::Facts& facts,
                                       const SpaceLimits& limits);
 
-// Whether the framework has a way to say this cut at all.
-bool framework_can_say(const model::Shard& shard, const model::ModelSpec& model,
-                       const framework::Facts& facts);
-
 }  // namespace setpoint::search

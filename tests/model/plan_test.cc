@@ -213,6 +213,7 @@ TEST(Plan, ImpossibleCutsSayWhy) {
            {"Qwen/Qwen3-32B", "vllm", {1, 1, 1, 1, 1, 2}, "context"},
            {"Qwen/Qwen3-235B-A22B-FP8", "sglang", {8, 1, 1, 8, 1}, "block"},
            {"Qwen/Qwen3-235B-A22B-FP8", "sglang", {4, 1, 1, 1, 2}, "must equal"},
+           {"MiniMaxAI/MiniMax-M2.5", "vllm", {8, 1, 1, 8, 1}, "192 is not a multiple of the fp8"},
            {"Qwen/Qwen3-30B-A3B", "vllm", {4, 1, 1, 2, 2}, "moe_tp and moe_ep"},
            {"Qwen/Qwen3-30B-A3B", "trtllm", {2, 1, 2, 1, 4}, "dp 2"},
            {"mistralai/Mixtral-8x7B-v0.1", "sglang", {1, 1, 16, 1, 16}, "8 experts"}}) {
@@ -220,6 +221,31 @@ TEST(Plan, ImpossibleCutsSayWhy) {
     const std::string why = infeasible_reason(c.input());
     EXPECT_NE(why.find(bad.word), std::string::npos) << bad.model << ": " << why;
   }
+}
+
+// MiniMax-M2.5 cut eight ways leaves 192 columns of an expert, one and a half blocks: vLLM refused
+// to load that until it learnt to cut blocks (64 of them here). Experts that are spread stay whole.
+TEST(Plan, AVersionThatCutsBlocksTakesAPartOfABlock) {
+  Case c = make("MiniMaxAI/MiniMax-M2.5", "h200_sxm", "vllm", {8, 1, 1, 8, 1});
+  EXPECT_NE(infeasible_reason(c.input()), "");
+  c.facts = framework::find_facts("vllm", "0.33.0").value();
+  EXPECT_EQ(infeasible_reason(c.input()), "");
+  c.facts.expert_block_least = 128;
+  EXPECT_NE(infeasible_reason(c.input()), "");
+  c = make("MiniMaxAI/MiniMax-M2.5", "h200_sxm", "vllm", {8, 1, 1, 1, 8});
+  EXPECT_EQ(infeasible_reason(c.input()), "");
+}
+
+// What lies in the framework is told apart from what lies in the model, with the reason.
+TEST(Plan, WhatAFrameworkCannotBeToldSaysWhat) {
+  const auto reason = [](const char* framework, const Shard& shard) {
+    const Case c = make("Qwen/Qwen3-30B-A3B", "h200_sxm", framework, shard);
+    return framework_reason(c.input());
+  };
+  EXPECT_EQ(reason("vllm", {8, 1, 1, 8, 1}), "");
+  EXPECT_NE(reason("vllm", {4, 1, 1, 2, 2}).find("moe_tp and moe_ep"), std::string::npos);
+  EXPECT_NE(reason("trtllm", {2, 1, 2, 1, 4}).find("tp 2 with dp 2"), std::string::npos);
+  EXPECT_NE(reason("vllm", {1, 1, 1, 2, 1, 2}).find("context parallelism"), std::string::npos);
 }
 
 }  // namespace

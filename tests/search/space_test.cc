@@ -85,16 +85,4 @@ TEST(Space, ASmallModelStaysInsideOneNode) {
   EXPECT_EQ(space_limits(small, precision, node, 64).domain, 72);
 }
 
-TEST(Space, WhatAFrameworkCannotSayIsRefused) {
-  const auto moe = make_model(48, 32, 128, 768);
-  framework::Facts facts;
-  EXPECT_TRUE(framework_can_say({.tp = 2, .dp = 2, .moe_tp = 2, .moe_ep = 2}, moe, facts));
-  facts.attention_tp_and_dp = false;
-  EXPECT_FALSE(framework_can_say({.tp = 2, .dp = 2, .moe_tp = 1, .moe_ep = 4}, moe, facts));
-  facts.moe_tp_and_ep = false;
-  EXPECT_FALSE(framework_can_say({.tp = 4, .moe_tp = 2, .moe_ep = 2}, moe, facts));
-  EXPECT_FALSE(framework_can_say({.moe_tp = 2, .cp = 2}, moe, facts));
-  EXPECT_FALSE(framework_can_say({.dp = 2}, make_model(32, 32, 0, 8192), facts));
-}
-
 }  // namespace
