@@ -17,7 +17,7 @@ Result<std::string> read_file(const std::filesystem::path& path, std::size_t mos
   }
   std::ifstream in(path, std::ios::binary);
   if (!in) {
-    return Error::bad_input(
+    return Error::environment(
         fmt::format("{}: cannot read: {}", path.string(), std::strerror(errno)));
   }
   std::string content;

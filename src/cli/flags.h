@@ -4,6 +4,8 @@
 // what would be right.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <functional>
 #include <string>
 #include <string_view>
@@ -41,7 +43,7 @@ class Flags {
     for (const base::Field<T>& field : fields) {
       const double value = field.get(to).value_or(0);
       Flag& flag = add("--" + field.flag(), std::string(field.unit), std::string(field.help));
-      if (value != 0) flag.fallback = base::Json(value).dump();
+      if (value != 0) flag.fallback = fmt::format("{}", value);
       flag.set = [&to, &field](const std::string& text) -> Result<void> {
         SP_TRY(const double number, base::parse_number(text, field.range()));
         field.set(to, number);

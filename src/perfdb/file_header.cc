@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <cerrno>
 #include <cstring>
 #include <fstream>
 
@@ -29,12 +30,15 @@ std::uint64_t length(const Header& header) {
 Result<void> check_header(const std::filesystem::path& file) {
   const std::string name = file.string();
   std::error_code ec;
-  if (!std::filesystem::is_regular_file(file, ec)) {
-    return Error::bad_input(
-        fmt::format("{}: no such file, or not a file; `aiconf db import PATH` makes one", name));
+  if (std::filesystem::exists(file, ec) && !std::filesystem::is_regular_file(file, ec)) {
+    return Error::bad_input(fmt::format("{}: not a file; `aiconf db import PATH` makes one", name));
   }
   Header header{};
   std::ifstream in(file, std::ios::binary);
+  if (!in) {
+    return Error::environment(fmt::format("{}: cannot read: {}; `aiconf db import PATH` makes one",
+                                          name, std::strerror(errno)));
+  }
   in.read(reinterpret_cast<char*>(header.data()), header.size());
   if (!in && !in.eof()) return Error::environment(fmt::format("{}: cannot read", name));
   if (in.gcount() < static_cast<std::streamsize>(header.size()) ||

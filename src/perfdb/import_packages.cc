@@ -51,7 +51,7 @@ Result<std::string> import_packages(const fs::path& database,
                                     const std::vector<std::string>& paths) {
   for (const std::string& path : paths) {
     std::error_code ec;
-    if (!fs::exists(path, ec)) return Error::bad_input(fmt::format("{}: no such file", path));
+    if (!fs::exists(path, ec)) return Error::environment(fmt::format("{}: no such file", path));
   }
   SP_TRY(const fs::path scripts, lay_out(cache_folder() / "converter"));
   SP_TRY(const std::string python, find_python(scripts));

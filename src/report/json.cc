@@ -226,6 +226,9 @@ Json answer_json(const search::EstimateAnswer& answer) {
   }
   Json out = config_json(*answer.estimate);
   if (!answer.breakdown.empty()) out["breakdown"] = breakdown_json(answer.breakdown);
+  if (const auto& warnings = answer.inputs.warnings; !warnings.empty()) {
+    out["inputs"]["warnings"] = warnings;
+  }
   return out;
 }
 

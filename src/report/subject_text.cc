@@ -30,9 +30,10 @@ std::string requests_line(const Workload& w, const Assumed& assumed) {
   return out;
 }
 
-std::string framework_line(const search::ResolvedFramework& f, bool moe) {
+std::string framework_line(const search::ResolvedFramework& f, bool described, bool moe) {
   const char* rests_on = f.has_tables ? "with tables"
                          : f.borrows  ? "no tables of its own: borrowed"
+                         : described  ? "no tables: the roofline alone"
                                       : "no tables, embedded model only";
   std::string out =
       fmt::format("{} {}: {}; {}", f.name, f.version, rests_on, formats(f.precision, moe));
@@ -48,12 +49,12 @@ std::string subject_text(const Screen& screen, const search::Subject& subject,
   if (!resolved.decode_system.empty() && resolved.decode_system != resolved.system) {
     gpus += fmt::format(", decode on {}", resolved.decode_system);
   }
-  if (!subject.system_spec.empty()) gpus += " (as described by --spec: roofline only)";
+  if (!subject.system_spec.empty()) gpus += " (as described by --spec)";
   std::string out = field(screen, "model", model_line(resolved)) + field(screen, "GPU", gpus) +
                     field(screen, "requests", requests_line(subject.workload, assumed));
   for (const search::ResolvedFramework& f : resolved.frameworks) {
     out += field(screen, &f == resolved.frameworks.data() ? "framework" : "",
-                 framework_line(f, resolved.moe));
+                 framework_line(f, !subject.system_spec.empty(), resolved.moe));
   }
   for (const std::string& warning : resolved.warnings) out += field(screen, "note", warning);
   return out;

@@ -9,6 +9,7 @@
 #include "search/describe.h"
 #include "search/inputs.h"
 #include "search/pool.h"
+#include "search/way_out.h"
 
 namespace setpoint::search {
 namespace {
@@ -167,8 +168,10 @@ Result<std::shared_ptr<Estimator::Ready>> Estimator::ready(const EstimateRequest
   SP_TRY(const model::Shard shard, complete(spec, *backend.model));
   Built built = build(backend, shard, r.subject.workload.nextn);
   if (!built.engine) {
-    const bool no = built.bucket == Bucket::out_of_memory;
-    return Error{no ? ErrorCode::no : ErrorCode::bad_input, built.text};
+    if (built.bucket != Bucket::out_of_memory) return Error::bad_input(built.text);
+    const Use use = r.mode == Mode::static_batch ? Use::static_batch : Use::mixed;
+    return Error{ErrorCode::no,
+                 built.text + ways_out(loader_, r.subject, framework, system, use, shard.gpus())};
   }
   built.engine->pins = {r.settings.memory_fraction, r.settings.kv_tokens};
   return ready_.keep(std::move(key),
@@ -190,6 +193,8 @@ Result<EstimateAnswer> Estimator::answer_by(const EstimateRequest& r,
   EstimateAnswer out;
   out.inputs = resolve(r.subject, ready[0]->backend, r.decode_system);
   out.inputs.frameworks = {ready[0]->backend.resolved()};
+  if (r.settings.poll_steps) out.inputs.warnings.emplace_back("poll_steps does not act yet");
+  if (r.settings.prompt_cache) out.inputs.warnings.emplace_back("prompt_cache does not act yet");
   const Workload& w = r.subject.workload;
   const std::int64_t replicas = r.gpus > 0 ? r.gpus / gpus : 1;
   std::vector<Placed> workers;
@@ -199,6 +204,10 @@ Result<EstimateAnswer> Estimator::answer_by(const EstimateRequest& r,
     const auto question = memory_question(part.use, w, part.batch, part.chunk);
     if (part.batch > most_batch(engine, question, r.settings)) {
       out.refusal = refuse(engine, question, r.settings);
+      if (out.refusal->largest_batch == 0) {
+        out.refusal->text +=
+            ways_out(loader_, r.subject, framework, kinds[i].system, part.use, engine.shard.gpus());
+      }
       return out;
     }
     workers.push_back({&engine, &ready[i]->backend, part});

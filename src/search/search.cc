@@ -14,6 +14,7 @@
 #include "search/inputs.h"
 #include "search/label.h"
 #include "search/sweep.h"
+#include "search/way_out.h"
 #include "search/why.h"
 
 namespace setpoint::search {
@@ -266,9 +267,18 @@ Result<SearchResult> search(const SearchRequest& request) {
   }
   out.inputs.warnings.insert(out.inputs.warnings.end(), backends.left_out.begin(),
                              backends.left_out.end());
+  if (request.sla.tpot && request.subject.workload.osl <= 1) {
+    out.inputs.warnings.emplace_back(
+        "the TPOT bound cannot bind: with one output token there is no time per token");
+  }
   const std::vector<Group> groups = plan_groups(backends, request);
   const std::vector<GroupResult> results = sweep(groups, request);
   fill_modes(groups, results, request, out);
+  if (out.no_answer && out.no_answer->binding_limit == "out_of_memory") {
+    Loader loader;
+    out.no_answer->text += ways_out(loader, request.subject, out.inputs.frameworks[0].name,
+                                    request.subject.system, Use::mixed, request.target.gpus);
+  }
   out.stats.wall_ms = ms_since(start);
   return out;
 }

@@ -243,5 +243,73 @@ TEST(Requests, AnIdMayBeANumberAndBadBytesCostOnlyTheirLine) {
   EXPECT_NE(folder.err.find("is a folder"), std::string::npos) << folder.err;
 }
 
+// The way out that the same memory model would take.
+TEST(Case, AModelThatDoesNotFitNamesWhatWould) {
+  const std::string big = "--model meta-llama/Meta-Llama-3.1-70B --system h100_sxm ";
+  const Ran cut = run("aiconf estimate " + big + "--batch 1");
+  EXPECT_NE(cut.err.find("would fit: 2 GPUs (tp2), --precision fp8"), std::string::npos) << cut.err;
+  EXPECT_EQ(run("aiconf estimate " + big + "--batch 1 --precision fp8").code, 0);
+  const Ran search = run("aiconf search " + big + "--gpus 1");
+  EXPECT_EQ(search.code, 1);
+  EXPECT_NE(search.out.find("would fit: 2 GPUs"), std::string::npos) << search.out;
+  const Ran length =
+      run("aiconf estimate --model Qwen/Qwen3-32B --system h100_sxm --framework "
+          "vllm --isl 60000 --batch 1 --json");
+  EXPECT_EQ(length.code, 1);
+  EXPECT_NE(length.out.find("requests of at most"), std::string::npos) << length.out;
+}
+
+TEST(Case, ATpotBoundWithOneOutputTokenIsSaidNotToBind) {
+  const json one = document(
+      "aiconf search --model Qwen/Qwen3-8B --system h200_sxm --gpus 1 --osl 1 --tpot 20 --json");
+  EXPECT_NE(one["inputs"]["warnings"].dump().find("TPOT bound cannot bind"), std::string::npos);
+}
+
+TEST(Case, SettingsThatDoNotActYetAreAnsweredWithAWarning) {
+  const auto file = scratch() / "requests.jsonl";
+  std::ofstream(file) << R"({"model":"Qwen/Qwen3-8B","system":"h200_sxm","isl":8,"osl":8,)"
+                      << R"("framework":"vllm","poll_steps":10,"prompt_cache":true})";
+  const json answer = document("aiconf estimate --requests " + file.string());
+  const std::string warnings = answer["inputs"]["warnings"].dump();
+  EXPECT_NE(warnings.find("poll_steps"), std::string::npos) << warnings;
+  EXPECT_NE(warnings.find("prompt_cache"), std::string::npos) << warnings;
+}
+
+// Missing or unreadable is the environment's failure, there but wrong the input's, for every flag.
+TEST(Case, FilesThatCannotBeReadAndFilesThatAreWrongHaveOneCodeEach) {
+  const std::string ask = "aiconf estimate --model Qwen/Qwen3-8B --system h200_sxm --batch 1 ";
+  const auto wrong = scratch() / "wrong";
+  std::ofstream(wrong) << "neither a database nor a request\n";
+  for (const std::string& line :
+       {ask + "--db ", std::string("aiconf estimate --requests "),
+        std::string("aiconf db query --system h200_sxm --framework vllm --requests "),
+        std::string("aiconf db verify --db ")}) {
+    EXPECT_EQ(run(line + "/nonexistent/file").code, 3) << line;
+    EXPECT_EQ(run(line + scratch().string()).code, 2) << line;
+    EXPECT_EQ(run(line + wrong.string()).code, 2) << line;
+  }
+}
+
+TEST(Case, AGpuDescribedByTheUserIsSaidOnceToRestOnTheRoofline) {
+  const Ran ran =
+      run("aiconf search --model Qwen/Qwen3-8B --system a40 --gpus 1 --framework vllm "
+          "--spec mem=48,bw=696,bf16=149.7");
+  EXPECT_NE(ran.out.find("the roofline alone"), std::string::npos) << ran.out;
+  EXPECT_EQ(ran.out.find("embedded model"), std::string::npos) << ran.out;
+}
+
+TEST(Case, HelpShowsWholeNumbersWhole) {
+  const Ran ran = run("aiconf search --help");
+  EXPECT_NE(ran.out.find("--isl TOKENS [4000] "), std::string::npos) << ran.out;
+  EXPECT_EQ(ran.out.find(".0]"), std::string::npos) << ran.out;
+}
+
+TEST(Case, NamesOfOneShapeAreOneModel) {
+  const std::string ask = " --system h200_sxm --tp 4 --batch 1 --json --framework vllm";
+  const json a = document("aiconf estimate --model meta-llama/Llama-3.3-70B-Instruct" + ask);
+  const json b = document("aiconf estimate --model meta-llama/Llama-3.1-70B-Instruct" + ask);
+  EXPECT_EQ(a["tpot_ms"], b["tpot_ms"]);
+}
+
 }  // namespace
 }  // namespace setpoint::cli_test

@@ -53,8 +53,8 @@ TEST_F(Db, ImportOfAFileWithoutAGoodLineIsExitCode2) {
   const Ran ran = db("import " + path("bad.csv"));
   EXPECT_EQ(ran.code, 2);
   EXPECT_NE(ran.err.find("line 2: latency_ms \"-1\" is negative"), std::string::npos) << ran.err;
-  EXPECT_EQ(db("import " + path("none.csv")).code, 2);
-  EXPECT_EQ(db("import " + path("none.whl")).code, 2);
+  EXPECT_EQ(db("import " + path("none.csv")).code, 3);
+  EXPECT_EQ(db("import " + path("none.whl")).code, 3);
 }
 
 TEST_F(Db, WhatShowPrintsAsCsvCanBeImportedAgain) {

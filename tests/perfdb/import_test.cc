@@ -111,7 +111,7 @@ TEST_F(Import, AnOpenDatabaseKeepsItsContentWhileAnotherIsImported) {
 TEST_F(Import, AForeignTruncatedOrNewerFileIsOneClearLine) {
   ASSERT_TRUE(import_csv(at("p.db"), write("a.csv", kTwoOperators)).ok());
   const std::string whole = read(at("p.db"));
-  EXPECT_NE(Store::open(at("none.db")).error().text.find("no such file"), std::string::npos);
+  EXPECT_NE(Store::open(at("none.db")).error().text.find("No such file"), std::string::npos);
   const std::string_view view(whole);
   std::string foreign = whole, newer = whole;
   foreign[68] = 'x';  // the application id of the SQLite header
