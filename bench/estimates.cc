@@ -7,6 +7,7 @@
 #include <cstdlib>
 
 #include "model/read.h"
+#include "perfdb/compact.h"
 #include "serve/engine.h"
 
 namespace setpoint::serve {
@@ -103,6 +104,20 @@ void decode_batches(benchmark::State& state, const char* model, const char* fram
   }
   state.SetItemsProcessed(count);
 }
+
+// One answer of the embedded model, which stands in where tables are missing.
+void compact_answer(benchmark::State& state, const ops::Op& op) {
+  const auto system = hw::find_system("h200_sxm").value();
+  const auto bound = perfdb::CompactModel::embedded()->bind(system, "vllm", op).value();
+  double tokens = 0;
+  for (auto _ : state) {
+    tokens = tokens < 8192 ? tokens + 1 : 1;
+    benchmark::DoNotOptimize(bound.at({tokens}));
+  }
+}
+BENCHMARK_CAPTURE(compact_answer, gemm, ops::Gemm{ops::Quant::fp8, 8192, 8192});
+BENCHMARK_CAPTURE(compact_answer, experts,
+                  ops::Moe{4096, 1536, 8, 128, 1, 8, ops::Quant::fp8_block, true, 1.2});
 
 BENCHMARK_CAPTURE(aggregated_grid, dense_vllm, "Qwen/Qwen3-32B-FP8", "vllm", false)
     ->Unit(benchmark::kMillisecond);

@@ -125,15 +125,15 @@ TEST_F(Hub, UnknownModelIsTheUsersErrorAndNamesNeighbours) {
   EXPECT_NE(found.error().text.find("Qwen/Qwen3-32B"), std::string::npos) << found.error().text;
 }
 
+// Each is asked once: waiting for a silent hub ends at the time-out and is not begun again.
 TEST_F(Hub, SilenceErrorsAndOversizedAnswersAreOneLine) {
-  const auto started = std::chrono::steady_clock::now();
   for (const char* id : {"org/slow", "org/broken", "org/huge"}) {
     const auto found = find_config(id);
     ASSERT_FALSE(found.ok()) << id;
     EXPECT_EQ(found.error().code, ErrorCode::environment) << id;
     EXPECT_EQ(found.error().text.find('\n'), std::string::npos);
   }
-  EXPECT_LT(std::chrono::steady_clock::now() - started, std::chrono::seconds(5));
+  EXPECT_EQ(requests_, 3);
   EXPECT_FALSE(find_config("org/page").ok());
   EXPECT_FALSE(fs::exists(folder_ / "cache/setpoint/models/org--page"));
 }
