@@ -47,10 +47,10 @@ std::string single_quoted(std::string_view text) {
   return out + "'";
 }
 
-std::string double_quoted(std::string_view text) {
+std::string double_quoted(std::string_view text, bool expands) {
   std::string out = "\"";
   for (std::size_t i = 0; i < text.size();) {
-    const std::size_t variable = variable_at(text.substr(i));
+    const std::size_t variable = expands ? variable_at(text.substr(i)) : 0;
     if (variable == 0 && in("\"\\`$", text[i])) out += '\\';
     const std::size_t length = variable == 0 ? 1 : variable;
     out += text.substr(i, length);
@@ -62,8 +62,11 @@ std::string double_quoted(std::string_view text) {
 }  // namespace
 
 std::string quoted(const Word& word) {
-  if (word.expands && has_variable(word.text)) return double_quoted(word.text);
-  return plain(word.text) ? word.text : single_quoted(word.text);
+  if (word.expands && has_variable(word.text)) return double_quoted(word.text, true);
+  if (plain(word.text)) return word.text;
+  // A '$' between single quotes reads like a mistake, to people and to shellcheck.
+  const bool dollar = word.text.find_first_of("$`") != std::string::npos;
+  return dollar ? double_quoted(word.text, false) : single_quoted(word.text);
 }
 
 bool has_variable(std::string_view text) {
@@ -71,6 +74,12 @@ bool has_variable(std::string_view text) {
     if (variable_at(text.substr(i)) != 0) return true;
   }
   return false;
+}
+
+std::string shell_words(const std::vector<Word>& words) {
+  std::string out;
+  for (const Word& word : words) out += (out.empty() ? "" : " ") + quoted(word);
+  return out;
 }
 
 std::string shell_command(const Command& command, int indent) {

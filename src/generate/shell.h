@@ -10,8 +10,8 @@
 
 namespace setpoint::generate {
 
-// A literal word in single quotes when it needs them, an expanding one in double quotes with
-// everything but its variables ($NAME, ${NAME}) escaped. Any byte but NUL survives.
+// A literal word in quotes when it needs them, an expanding one in double quotes with everything
+// but its variables ($NAME, ${NAME}) escaped. Any byte but NUL survives.
 std::string quoted(const Word& word);
 // Whether a shell would put something else into an expanding text: it has a variable.
 bool has_variable(std::string_view text);
@@ -19,5 +19,7 @@ bool has_variable(std::string_view text);
 // before its first option on one line, then each option with its values on a line of its own;
 // continuation marks between them, later lines two further in.
 std::string shell_command(const Command& command, int indent);
+// The same of words alone, all of them on one line.
+std::string shell_words(const std::vector<Word>& words);
 
 }  // namespace setpoint::generate

@@ -67,6 +67,7 @@ TEST(Quoted, AWordThatNeedsNoQuotesHasNone) {
   EXPECT_EQ(quoted({"a=b"}), "'a=b'");
   EXPECT_EQ(quoted({""}), "''");
   EXPECT_EQ(quoted({"~"}), "'~'");
+  EXPECT_EQ(quoted({"$HOME it's"}), "\"\\$HOME it's\"");
 }
 
 TEST(ShellCommand, PutsEachOptionWithItsValuesOnALine) {
