@@ -55,7 +55,7 @@ TEST(Register, ShowFitsTheScreen) {
   ASSERT_EQ(json.size(), 1U);
   EXPECT_EQ(json[0]["name"], "model.tensor_model_parallel_size");
   EXPECT_EQ(json[0]["class"], "conditional");
-  const Ran wrong = run("attune register show megatron-core tensor_parallel_size");
+  const Ran wrong = run("attune register show megatron-core tensor_model_paralel_size");
   EXPECT_EQ(wrong.code, 2);
   EXPECT_NE(wrong.err.find("tensor_model_parallel_size"), std::string::npos);
 }
