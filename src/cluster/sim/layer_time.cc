@@ -170,7 +170,7 @@ Ms expert_exchange(const Clock& c) {
   const hw::Node& node = c.on.system.node;
   const Ms inside = time_of(copy * local, node.intra_node_bw) / share;
   const BytesPerS nic = c.on.system.link_bw(c.at.ep * c.at.etp);
-  const Ms across = remote > 0 ? time_of(copy * remote, nic) / (share * c.k().nic_share) : Ms{};
+  const Ms across = remote > 0 ? time_of(copy * remote, nic) / share : Ms{};
   const Ms once = std::max(inside, across);
   return 4 * once * (c.at.ep_overlap ? 1 - c.k().ep_overlap : 1.0);
 }

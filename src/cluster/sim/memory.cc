@@ -21,7 +21,9 @@ double kept_by_layer(const TrainModel& m, const Layout& at, const Layer& layer, 
   double bytes = 0;
   if (layer.attention) {
     const double qkv = 2 * m.heads * m.qk_dim() + 4 * m.kv_heads * m.head_dim;
-    bytes += norm / norms + (qkv + (2 + in) * m.heads * m.v_dim()) / tp;
+    // The core's output is the projection's input, kept once more where that is cast.
+    const double out = in < 2 ? 2 + in : 2;
+    bytes += norm / norms + (qkv + out * m.heads * m.v_dim()) / tp;
     if (!at.flash_attention && !at.recomputes("core_attn")) {
       bytes += 5 * m.heads * at.sequence / static_cast<double>(at.tp * at.cp);
     }

@@ -7,9 +7,9 @@
 namespace setpoint::cluster {
 namespace {
 
-constexpr std::array<std::string_view, 9> kSections{"comm_overlap.", "mixed_precision.", "ddp.",
-                                                    "optimizer.",    "model.",           "train.",
-                                                    "dataset.",      "logger.",          ""};
+constexpr std::array<std::string_view, 13> kSections{
+    "comm_overlap.", "mixed_precision.", "ddp.", "optimizer.", "model.",  "train.", "dataset.",
+    "scheduler.",    "checkpoint.",      "rng.", "tokenizer.", "logger.", ""};
 // Megatron-LM's command line has other words for a few fields of the configuration.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kAliases{{
     {"num_moe_experts", "num_experts"},

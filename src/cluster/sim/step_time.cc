@@ -100,28 +100,28 @@ Ms data_parallel(const Layout& at, const Machine& on, const StageWeights& weight
   return at.grad_overlap ? std::max(Ms{}, once - hidden_by) : once;
 }
 
-Ms optimizer_time(const Layout& at, const Machine& on, const StageWeights& weights) {
+void optimizer_time(const Layout& at, const Machine& on, const StageWeights& weights,
+                    StepTerms& to) {
   const Constants& k = on.constants;
   const double shards = at.sharded_optimizer ? static_cast<double>(at.dp * at.cp) : 1;
   const double expert_shards = at.sharded_optimizer ? static_cast<double>(at.edp) : 1;
   const double local = weights.dense / shards + weights.expert / expert_shards;
-  const Ms device =
-      time_of(local * (1 - at.host_optimizer) * k.adam_bytes, on.system.gpu.memory_bw) /
-      on.system.gpu.memory_efficiency;
-  if (at.host_optimizer <= 0) return device;
+  to.optimizer = time_of(local * (1 - at.host_optimizer) * k.adam_bytes, on.system.gpu.memory_bw) /
+                 on.system.gpu.memory_efficiency;
+  if (at.host_optimizer <= 0) return;
   // Systems whose NVLink joins racks are Grace boards: the host's memory hangs on NVLink-C2C.
   const bool c2c = on.system.node.gpus_per_rack > 0;
   const double on_host = local * at.host_optimizer;
   const Ms copies = time_of(on_host * 8, BytesPerS(c2c ? k.host_link_bw_c2c : k.host_link_bw));
   const Ms update = time_of(on_host * k.adam_bytes, BytesPerS(c2c ? k.host_bw_c2c : k.host_bw));
-  return device + (at.host_copies_overlap ? std::max(copies, update) : copies + update);
+  to.offload = at.host_copies_overlap ? std::max(copies, update) : copies + update;
 }
 
 }  // namespace
 
 Ms StepTerms::total() const {
   return compute + recompute + memory_passes + tp + cp + ep + pp + dp + bubble + imbalance + host +
-         optimizer + gaps;
+         optimizer + offload + gaps;
 }
 
 StageWeights stage_weights(const TrainModel& model, const Layout& at, const Stage& stage) {
@@ -157,7 +157,7 @@ StepTerms step_time(const TrainModel& model, const Layout& at, const Machine& on
   step.bubble = micro * (static_cast<double>(at.pp - 1) / static_cast<double>(at.vpp));
   step.pp = pipeline_transfers(model, at, on);
   step.dp = data_parallel(at, on, heaviest, micro);
-  step.optimizer = optimizer_time(at, on, heaviest);
+  optimizer_time(at, on, heaviest, step);
   step.gaps = Ms(on.constants.step_gap_ms);
   return step;
 }

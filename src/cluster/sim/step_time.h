@@ -19,7 +19,8 @@ struct Machine {
 struct StepTerms {
   Ms compute, recompute, memory_passes;  // matrix products and attention; done again; copies, norms
   Ms tp, cp, ep, pp, dp;                 // exposed communication
-  Ms bubble, imbalance, host, optimizer, gaps;
+  Ms bubble, imbalance, host, gaps;
+  Ms optimizer, offload;  // on the GPU; on the host
   Ms total() const;
 };
 
