@@ -97,4 +97,46 @@ Result<Ran> run_program(const std::vector<std::string>& arguments) {
   return ran;
 }
 
+Result<int> start_group(const Start& start) {
+  std::vector<std::string> pairs;
+  for (const auto& [name, value] : start.environment) pairs.push_back(name + "=" + value);
+  std::vector<char*> words, variables;
+  for (const std::string& word : start.arguments) words.push_back(const_cast<char*>(word.c_str()));
+  for (const std::string& pair : pairs) variables.push_back(const_cast<char*>(pair.c_str()));
+  words.push_back(nullptr);
+  variables.push_back(nullptr);
+  posix_spawn_file_actions_t files;
+  posix_spawn_file_actions_init(&files);
+  posix_spawn_file_actions_addchdir_np(&files, start.folder.c_str());
+  posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+  posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, start.output.c_str(),
+                                   O_WRONLY | O_CREAT | O_APPEND, 0644);
+  posix_spawn_file_actions_adddup2(&files, STDOUT_FILENO, STDERR_FILENO);
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  posix_spawnattr_setpgroup(&attributes, 0);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
+  pid_t child = 0;
+  const int code =
+      posix_spawnp(&child, words[0], &files, &attributes, words.data(), variables.data());
+  posix_spawnattr_destroy(&attributes);
+  posix_spawn_file_actions_destroy(&files);
+  if (code != 0) {
+    return Error::environment(
+        fmt::format("cannot run {}: {}", start.arguments.front(), std::strerror(code)));
+  }
+  return child;
+}
+
+bool group_alive(int group) {
+  int status = 0;
+  while (group > 1 && ::waitpid(-group, &status, WNOHANG) > 0) {
+  }
+  return group > 1 && ::kill(-group, 0) == 0;
+}
+
+void kill_group(int group) {
+  if (group > 1) ::kill(-group, SIGKILL);
+}
+
 }  // namespace setpoint::base
