@@ -6,12 +6,17 @@ builds the server's parser. Whatever that import needs and this environment lack
 compiled extensions) is answered by a Blank: a class that accepts every attribute, call, index and
 operator and yields Blanks. Nothing beyond parsing runs: no device, memory or model check.
 """
+import argparse
+import contextlib
 import importlib
 import importlib.abc
 import importlib.machinery
 import importlib.metadata
+import io
+import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import types
@@ -25,6 +30,9 @@ NEEDS = ["pydantic", "regex", "psutil", "packaging", "pyyaml", "typing_extension
          "prometheus_client"]
 # Libraries look for these and do without; a blank one would mislead them.
 OPTIONAL = {"email_validator", "chardet", "brotli", "brotlicffi", "simplejson"}
+# Parts of the packages that are not Python.
+COMPILED = ("sglang_router.sglang_router_rs", "dynamo.llm", "dynamo.runtime", "dynamo.nixl_connect",
+            "dynamo.prometheus_names")
 PLATFORMS = ["manylinux_2_35_x86_64", "manylinux_2_34_x86_64", "manylinux_2_31_x86_64",
              "manylinux_2_28_x86_64", "manylinux2014_x86_64", "manylinux1_x86_64"]
 
@@ -40,9 +48,9 @@ def python():
     return str(interpreter)
 
 
-def fetch(engine, version):
-    """Folder with the Python files of this release."""
-    folder = HOME / "src" / f"{engine}-{version}"
+def fetch(package, version):
+    """Folder with the Python files of this release; `version` may be a prefix: "1.3.*"."""
+    folder = HOME / "src" / f"{package}-{version}".replace("*", "x")
     if folder.is_dir():
         return folder
     loading = folder.with_suffix(".loading")
@@ -50,7 +58,7 @@ def fetch(engine, version):
     abis = [word for name in ("cp311", "abi3", "cp38", "none") for word in ("--abi", name)]
     subprocess.run([python(), "-m", "pip", "download", "-q", "--no-deps", "--only-binary", ":all:",
                     "--python-version", "3.11", "--implementation", "cp", *abis, *platforms,
-                    "-d", loading, f"{engine}=={version}"], check=True)
+                    "-d", loading, f"{package}=={version}"], check=True)
     for wheel in loading.glob("*.whl"):
         with zipfile.ZipFile(wheel) as archive:
             for name in archive.namelist():
@@ -167,14 +175,14 @@ class BlankFinder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         pass
 
 
-def fill_gaps(engine, forced):
-    """Missing third-party modules and the engine's compiled parts become blank."""
+def fill_gaps(packages, forced):
+    """Missing third-party modules and the compiled parts of the loaded packages become blank."""
     roots = set()
 
     def missing(name):
         root, _, rest = name.partition(".")
-        if root == engine:
-            return rest.startswith("_")
+        if root in packages:
+            return rest.startswith("_") or name.startswith(COMPILED)
         if not rest and root not in sys.stdlib_module_names and root not in OPTIONAL:
             roots.add(root)
         return root in roots  # never a part of a package that is here
@@ -192,7 +200,7 @@ def fill_gaps(engine, forced):
 
 # --- the parsers ----------------------------------------------------------------------------------
 def load_vllm(folder):
-    fill_gaps("vllm", ("vllm.ir", "vllm.kernels"))
+    """Its parser of `vllm serve` and its check of the parsed values."""
     sys.path.insert(0, str(folder))
     os.environ.update(VLLM_LOGGING_LEVEL="ERROR", VLLM_PLUGINS="")
     import vllm.platforms
@@ -213,10 +221,17 @@ def load_vllm(folder):
     return parser, cli_args.validate_parsed_serve_args
 
 
+def load_vllm_engine(folder):
+    """The flags that Dynamo passes on to vLLM: those of the engine without its server."""
+    load_vllm(folder)
+    from vllm.engine.arg_utils import AsyncEngineArgs
+    from vllm.utils.argparse_utils import FlexibleArgumentParser
+    parser = FlexibleArgumentParser(prog="dynamo.vllm", add_help=False)
+    AsyncEngineArgs.add_cli_args(parser, async_args_only=False)
+    return parser
+
+
 def load_sglang(folder):
-    import argparse
-    fill_gaps("sglang", ("sglang.srt.layers", "sglang.srt.configs", "sglang.kernels",
-                         "sglang.srt.utils.hf_transformers"))
     sys.path.insert(0, str(folder))
     os.environ.setdefault("SGLANG_USE_CPU_ENGINE", "1")
     from sglang.srt.server_args import ServerArgs
@@ -225,9 +240,98 @@ def load_sglang(folder):
     return parser, None
 
 
-LOADERS = {"vllm": load_vllm, "sglang": load_sglang}
+def load_router(folder):
+    sys.path.insert(0, str(folder))
+    from sglang_router.router_args import RouterArgs
+    parser = argparse.ArgumentParser(prog="python3 -m sglang_router.launch_router")
+    RouterArgs.add_cli_args(parser, use_router_prefix=False, exclude_host_port=False)
+    return parser, None
 
 
-def load(engine, folder):
+def load_dynamo(engine, folder):
+    """Dynamo's own flags of its worker program; what it does not know goes to the engine."""
+    sys.path.insert(0, str(folder))
+    if not (folder / "dynamo/common/configuration").is_dir():
+        # 0.8: both in one parser that only a running worker makes. Without Dynamo's flags the
+        # verdict is the stricter one.
+        return argparse.ArgumentParser(prog=f"python3 -m dynamo.{engine}", add_help=False)
+    common = importlib.import_module("dynamo.common.configuration.groups.runtime_args")
+    own = importlib.import_module(f"dynamo.{engine}.backend_args")
+    group = next(value for name, value in vars(own).items() if re.fullmatch(
+        f"dynamo{engine}arggroup", name, re.IGNORECASE))
+    parser = argparse.ArgumentParser(prog=f"python3 -m dynamo.{engine}", allow_abbrev=False)
+    common.DynamoRuntimeArgGroup().add_arguments(parser)
+    group().add_arguments(parser)
+    return parser
+
+
+# Package and what of it stays blank even where it could be imported.
+ENGINES = {"vllm": (load_vllm, ("vllm.ir", "vllm.kernels")),
+           "sglang": (load_sglang, ("sglang.srt.layers", "sglang.srt.configs", "sglang.kernels",
+                                    "sglang.srt.utils.hf_transformers")),
+           "sglang_router": (load_router, ())}
+
+
+def load(engine, version):
     """(the engine's ArgumentParser, its further check of the parsed values or None)"""
-    return LOADERS[engine](folder)
+    loader, forced = ENGINES[engine]
+    fill_gaps((engine,), forced)
+    return loader(fetch(engine.replace("_", "-"), version))
+
+
+def load_worker(engine, version, dynamo):
+    """Parsers of a command of dynamo.<engine>, one behind the other."""
+    fill_gaps((engine, "dynamo"), ENGINES.get(engine, (None, ()))[1])
+    first = load_dynamo(engine, fetch("ai-dynamo", dynamo))
+    if engine == "vllm":
+        return first, load_vllm_engine(fetch(engine, version))
+    if engine == "sglang":
+        return first, load_sglang(fetch(engine, version))[0]
+    return first, argparse.ArgumentParser(prog="dynamo.trtllm")
+
+
+def read_yaml(text):
+    """Documents of a YAML text; PyYAML need not be installed where the tools run."""
+    try:
+        import yaml
+    except ImportError:
+        done = subprocess.run(
+            [python(), "-c", "import json, sys, yaml; "
+             "print(json.dumps(list(yaml.safe_load_all(sys.stdin)), default=str))"],
+            input=text, capture_output=True, text=True, check=True)
+        return json.loads(done.stdout)
+    return list(yaml.safe_load_all(text))
+
+
+def verdict(parse, argv):
+    """"" when `parse` takes the words, else the parser's own last words."""
+    said = io.StringIO()
+    with contextlib.redirect_stderr(said), contextlib.redirect_stdout(said):
+        try:
+            parse(list(argv))
+            return ""
+        except SystemExit as end:
+            if not end.code:
+                return ""
+        except Exception as error:  # a further check may raise anything to refuse
+            said.write(f"{type(error).__name__}: {error}")
+    lines = [line for line in said.getvalue().splitlines()
+             if line.strip() and not line.startswith(("usage:", " "))]
+    return " | ".join(lines)[-500:] or "refused without a word"
+
+
+def judge(engine, version, dynamo, commands):
+    """Verdicts on argument lists, in their order."""
+    if dynamo:
+        first, rest = load_worker(engine, version, dynamo)
+
+        def parse(argv):
+            rest.parse_args(first.parse_known_args(argv)[1])
+    else:
+        parser, check = load(engine, version)
+
+        def parse(argv):
+            values = parser.parse_args(argv)
+            if check:
+                check(values)
+    return [verdict(parse, argv) for argv in commands]

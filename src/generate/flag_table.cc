@@ -5,7 +5,6 @@
 #include <array>
 #include <cstddef>
 #include <optional>
-#include <span>
 #include <string_view>
 #include <utility>
 
@@ -14,11 +13,10 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "base/version.h"
+#include "framework/framework.h"
 
 namespace setpoint::generate {
 namespace {
-
-constexpr std::string_view kFolder = "recipes/serve/", kSuffix = ".json";
 
 constexpr std::array<std::pair<std::string_view, FlagType>, 6> kTypes{
     {{"flag", FlagType::flag},
@@ -32,19 +30,13 @@ std::vector<std::string> strings(const base::Json& list) {
   return list.get<std::vector<std::string>>();
 }
 
-std::vector<std::string> frameworks() {
-  std::vector<std::string> names;
-  for (const std::string_view path : base::embedded_files(kFolder)) {
-    if (!path.ends_with(kSuffix) || path.find('/', kFolder.size()) != path.npos) continue;
-    names.emplace_back(path.substr(kFolder.size(), path.size() - kFolder.size() - kSuffix.size()));
-  }
-  return names;
-}
-
 Result<base::Json> read(const std::string& framework) {
-  const std::string path = std::string(kFolder) + framework + std::string(kSuffix);
+  const auto& known = framework::framework_names();
+  const std::string path = "recipes/serve/" + framework + ".json";
   const auto text = base::embedded_file(path);
-  if (!text) return Error::bad_input(base::unknown_name("framework", framework, frameworks()));
+  if (!text || std::find(known.begin(), known.end(), framework) == known.end()) {
+    return Error::bad_input(base::unknown_name("framework", framework, known));
+  }
   return base::parse_json(*text, path);
 }
 

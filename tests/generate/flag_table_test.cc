@@ -44,6 +44,7 @@ TEST(FlagTable, UnknownFrameworkAndUnreadableVersionAreRefused) {
   const auto framework = FlagTable::open("vlllm", "0.24.0");
   ASSERT_FALSE(framework.ok());
   EXPECT_NE(framework.error().text.find("vllm"), std::string::npos);
+  EXPECT_FALSE(FlagTable::open("containers", "1.0").ok());  // another file of that folder
   for (const char* version : {"", "latest", "0.24.0; rm", "../../x"}) {
     EXPECT_FALSE(FlagTable::open("vllm", version).ok()) << version;
   }
