@@ -12,6 +12,7 @@ namespace setpoint::generate {
 namespace {
 
 bool disagg(const Subject& s) { return s.settings.mode == Mode::disagg; }
+bool serves(const Subject& s) { return s.place.http_port > 0; }
 bool drafts(const Subject& s) { return s.settings.nextn > 0; }
 bool mpi(const Subject& s) { return s.role.nodes > 1 || s.place.slurm; }
 
@@ -46,14 +47,15 @@ Value served_name(const Subject& s) {
 
 using S = const Subject&;
 // Limits stand in both places: early versions check those of the file against the command line's,
-// whose defaults are smaller (1.0: max_num_tokens 8192; its llm_args.py raises).
+// whose defaults are smaller (1.0: max_num_tokens 8192; its llm_args.py raises). A worker without a
+// port of its own runs inside another program (Dynamo's), which does not know these flags.
 constexpr std::array kCommandLine{
     Row{"--host", [](S s) { return as_given(true, s.place.host); }},
     Row{"--port", [](S s) { return word(s.place.http_port); }},
     Row{kServedName, served_name},
-    Row{"--max_batch_size", [](S s) { return word(s.role.max_requests); }},
-    Row{"--max_num_tokens", [](S s) { return word(s.role.max_tokens); }},
-    Row{"--max_seq_len", [](S s) { return word(s.role.max_len); }},
+    Row{"--max_batch_size", [](S s) { return word_if(serves(s), s.role.max_requests); }},
+    Row{"--max_num_tokens", [](S s) { return word_if(serves(s), s.role.max_tokens); }},
+    Row{"--max_seq_len", [](S s) { return word_if(serves(s), s.role.max_len); }},
     Row{"--config|--extra_llm_api_options", [](S s) { return word(s.place.config_path); }},
 };
 

@@ -223,6 +223,18 @@ TEST(Command, TrtllmOptionsFileHoldsTheWorkedExample) {
   EXPECT_FALSE(command->mpi);
 }
 
+TEST(Command, TrtllmLimitsStandOnTheCommandLineTooUnlessAnotherProgramRunsTheWorker) {
+  const auto own = start(experts("trtllm"), 1, "1.2.0rc5");
+  EXPECT_EQ(value(*own, "--max_batch_size"), "128");
+  EXPECT_EQ(value(*own, "--max_num_tokens"), "256");
+  EXPECT_EQ(value(*own, "--max_seq_len"), "6500");
+  Place inside = local();
+  inside.http_port = 0;
+  const auto other = start(experts("trtllm"), 1, "1.2.0rc5", inside);
+  EXPECT_FALSE(value(*other, "--max_num_tokens").has_value());
+  EXPECT_EQ(other->config_yaml, own->config_yaml);
+}
+
 TEST(Command, TrtllmKeysFollowTheVersion) {
   const Settings settings = experts("trtllm");
   const std::string candidate = *start(settings, 0, "1.0.0rc4")->config_yaml;
