@@ -59,9 +59,12 @@ struct Allocation {
   std::string id;
   std::vector<Hold> holds;  // a node that left and came back has two
   std::vector<Job> jobs;
-  // By the judge's clock: what is left when the cluster's has gaps or runs backwards.
+  // When the judge saw the GPUs free, by the cluster's clock: the end of holds that have none.
+  std::optional<Seconds> free_at;
+  // From the first allocation to the last release by the judge's own clock: what is left when the
+  // cluster's runs backwards.
   Seconds seen_start{};
-  std::optional<Seconds> seen_free;
+  std::optional<Seconds> seen_end;
   bool operator==(const Allocation&) const = default;
 };
 

@@ -31,19 +31,19 @@ GpuHours held_on_node(const std::vector<Hold>& holds) {
 }
 
 // Every hold with an end. What is not released is charged until the judge saw the GPUs free, else
-// until `until`; an end before its start, which only a clock that was set back can give, until the
-// time that passed on the judge's clock.
+// until `until`; an end before its start, which only a clock that was set back can give, for as
+// long as the judge saw the GPUs held.
 Hold closed(const Allocation& allocation, Hold hold, Seconds until, Charge& charge) {
-  if (!hold.end && !allocation.seen_free) charge.open = true;
-  const bool unreleased = !hold.end;
-  if (unreleased) hold.end = allocation.seen_free.value_or(until);
-  if (unreleased && allocation.seen_free) {
-    charge.notes.push_back(
-        fmt::format("{}: {} has no release time: charged until the GPUs were seen free",
-                    allocation.id, hold.node));
+  if (!hold.end) {
+    hold.end = allocation.free_at.value_or(until);
+    charge.open = charge.open || !allocation.free_at;
+    charge.notes.push_back(fmt::format("{}: {} has no release time: charged until {}",
+                                       allocation.id, hold.node,
+                                       allocation.free_at ? "the GPUs were seen free" : "now"));
   }
   if (*hold.end < hold.start) {
-    const Seconds seen = allocation.seen_free.value_or(until) - allocation.seen_start;
+    const Seconds seen =
+        allocation.seen_end.value_or(allocation.seen_start) - allocation.seen_start;
     charge.notes.push_back(fmt::format(
         "{}: {} was released before it was allocated: the judge's own times are charged",
         allocation.id, hold.node));

@@ -57,8 +57,8 @@ Result<std::vector<Hold>> read_holds(const Record& record) {
 }
 
 bool all_released(const Allocation& allocation) {
-  return allocation.seen_free || std::all_of(allocation.holds.begin(), allocation.holds.end(),
-                                             [](const Hold& hold) { return hold.end.has_value(); });
+  return allocation.free_at || std::all_of(allocation.holds.begin(), allocation.holds.end(),
+                                           [](const Hold& hold) { return hold.end.has_value(); });
 }
 
 // Only a launch that has ended leaves the way free, unless the contract gives disjoint GPU sets.
@@ -143,7 +143,7 @@ Result<void> Rules::allocation(CampaignState& state, const Record& record) {
       into.holds.push_back(std::move(hold));
     }
   }
-  if (!holds.empty()) into.seen_free.reset();
+  if (!holds.empty()) into.free_at.reset();
   if (owner->allocation.empty()) into.jobs.push_back({owner->id, {}, {}});
   owner->allocation = id;
   owner->released = all_released(into);
@@ -165,7 +165,10 @@ Result<void> Rules::release(CampaignState& state, const Record& record) {
     if (open == after.holds.end()) return item.error("the node is not held");
     open->end = end;
   }
-  if (record.text("how") == "observed_free") after.seen_free = Seconds(record.time);
+  if (record.text("how") == "observed_free") {
+    SP_TRY(after.free_at, seconds(record.view(), "cluster_now_s"));
+  }
+  after.seen_end = Seconds(record.time);
   found->second = std::move(after);
   for (Trial& trial : state.trials_) {
     if (trial.allocation == found->first) trial.released = all_released(found->second);
