@@ -62,5 +62,9 @@ Action db_verify_command(Flags& flags);
 Action register_check_command(Flags& flags);
 Action register_diff_command(Flags& flags);
 Action register_show_command(Flags& flags);
+Action ledger_verify_command(Flags& flags);
+Action ledger_show_command(Flags& flags);
+Action ledger_export_command(Flags& flags);
+Action budget_command(Flags& flags);
 
 }  // namespace setpoint::cli

@@ -23,7 +23,8 @@ TEST(Frame, OneBinaryHasTheSameFacesByLinkAndByFirstArgument) {
 TEST(Frame, EveryCommandHasHelpWithAnExampleThatFitsTheTerminal) {
   for (const cli::Command& command : cli::commands()) {
     const std::string name(command.name);
-    const Ran ran = run("aiconf " + name + " --help");
+    const std::string face(cli::kFaces[static_cast<std::size_t>(command.face)].name);
+    const Ran ran = run(face + " " + name + " --help");
     EXPECT_EQ(ran.code, 0) << name;
     EXPECT_EQ(ran.err, "") << name;
     EXPECT_NE(ran.out.find("Example:"), std::string::npos) << name;
@@ -36,10 +37,14 @@ TEST(Frame, EveryCommandHasHelpWithAnExampleThatFitsTheTerminal) {
 }
 
 TEST(Frame, FaceHelpListsEveryCommand) {
-  const Ran ran = run("aiconf --help");
-  EXPECT_EQ(ran.code, 0);
-  for (const cli::Command& command : cli::commands()) {
-    EXPECT_NE(ran.out.find(std::string(command.name)), std::string::npos) << command.name;
+  for (const cli::FaceInfo& face : cli::kFaces) {
+    const Ran ran = run(std::string(face.name) + " --help");
+    EXPECT_EQ(ran.code, 0);
+    for (const cli::Command& command : cli::commands()) {
+      const bool listed =
+          ran.out.find("\n  " + std::string(command.name) + " ") != std::string::npos;
+      EXPECT_EQ(listed, command.face == face.face) << face.name << " " << command.name;
+    }
   }
 }
 
@@ -58,6 +63,7 @@ TEST(Frame, WhatIsWrongIsOneLineWithTheNearestNameAndExitCode2) {
       {"setpoint aicnf", "nearest known: aiconf"},
       {"setpoint systems", "setpoint aiconf systems"},
       {"attune registre x.yaml", "unknown command \"registre\""},
+      {"attune ledgr verify", "nearest known: ledger"},
   };
   for (const Wrong& wrong : cases) {
     const Ran ran = run(wrong.line);
