@@ -8,9 +8,11 @@ namespace {
 
 constexpr int kRerunsAfterNodeFailure = 1;
 
-// A run that the cluster ended, or that never began, says nothing about its recipe.
-bool says_nothing(const std::string& outcome) {
-  return outcome == "preempted" || outcome == "lost" || outcome == "never_started";
+// A run that the cluster ended (by its own record of the release), that never began or that the
+// judge lost sight of says nothing about its recipe.
+bool says_nothing(const ledger::Trial& trial) {
+  return (trial.outcome == "preempted" && trial.ended_by == "preempted") ||
+         trial.outcome == "lost" || trial.outcome == "never_started";
 }
 
 }  // namespace
@@ -25,8 +27,8 @@ std::optional<std::string> repeat_refused(const ledger::CampaignState& state,
   int node_failures = 0;
   for (const ledger::Trial& trial : state.trials()) {
     if (trial.purpose != Purpose::trial || trial.effective_hash != effective_hash) continue;
-    if (says_nothing(trial.outcome)) continue;
-    if (trial.outcome == "node_failure") {
+    if (says_nothing(trial)) continue;
+    if (trial.outcome == "node_failure" && trial.ended_by == "node_failure") {
       if (++node_failures <= kRerunsAfterNodeFailure) continue;
       return fmt::format("the same recipe lost its node {} times, last as {}", node_failures,
                          trial.id);

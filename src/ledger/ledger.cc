@@ -27,12 +27,15 @@ Result<Ledger> Ledger::open(base::Disk& disk, const std::filesystem::path& folde
 // was read may be in the machine's memory only: it is synced before anybody relies on it.
 Result<std::size_t> Ledger::load() {
   const auto file = folder_ / kLedgerFile;
-  if (!disk_->exists(file)) {
-    if (!disk_->exists(folder_ / kHeadFile)) {
-      SP_CHECK(disk_->replace(folder_ / kHeadFile, head_text({})));
-    }
-    SP_CHECK(disk_->append(file, ""));
+  const bool there = disk_->exists(file);
+  std::string text;
+  if (there) {
+    SP_TRY(text, disk_->read(file));
   }
+  if (text.empty() && !disk_->exists(folder_ / kHeadFile)) {
+    SP_CHECK(disk_->replace(folder_ / kHeadFile, head_text({})));
+  }
+  if (!there) SP_CHECK(disk_->append(file, ""));
   SP_TRY(Chain chain, read_ledger(*disk_, folder_));
   if (chain.stopped) {
     return Error{ErrorCode::no, fmt::format("{}: line {}: {}", file.string(), chain.stopped->line,

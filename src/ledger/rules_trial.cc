@@ -153,6 +153,10 @@ Result<void> Rules::allocation(CampaignState& state, const Record& record) {
 Result<void> Rules::release(CampaignState& state, const Record& record) {
   const auto found = state.allocations_.find(record.text("allocation"));
   if (found == state.allocations_.end()) return refuse("there is no such allocation");
+  const std::string how = record.text("how");
+  if (how == "node_failure" && !record.has("health_record")) {
+    return refuse("a node failure needs the cluster's health record");
+  }
   Allocation after = found->second;
   SP_TRY(const auto nodes, record.view().at("nodes"));
   SP_TRY(const auto items, nodes.items());
@@ -165,13 +169,15 @@ Result<void> Rules::release(CampaignState& state, const Record& record) {
     if (open == after.holds.end()) return item.error("the node is not held");
     open->end = end;
   }
-  if (record.text("how") == "observed_free") {
+  if (how == "observed_free") {
     SP_TRY(after.free_at, seconds(record.view(), "cluster_now_s"));
   }
   after.seen_end = Seconds(record.time);
   found->second = std::move(after);
   for (Trial& trial : state.trials_) {
-    if (trial.allocation == found->first) trial.released = all_released(found->second);
+    if (trial.allocation != found->first) continue;
+    trial.released = all_released(found->second);
+    trial.ended_by = how;
   }
   return {};
 }

@@ -65,6 +65,7 @@ struct Trial {
   std::int64_t intent_seq = 0;
   std::string allocation;           // its id; empty: none yet
   std::string outcome;              // of its run; empty: not ended
+  std::string ended_by;             // the cluster's last word on its allocation: how of release
   bool released = false;            // its allocation holds no GPUs
   std::optional<GpuHours> charged;  // as corrected last
   std::int64_t charge_seq = -1;     // the record of that

@@ -54,6 +54,17 @@ TEST_F(Repeat, WhatTheClusterDidIsNoFailure) {
   EXPECT_NE(refused("tp1").find("lost its node 2 times"), std::string::npos);
 }
 
+// The outcome is read from the run, which is the proposer's; the cluster must say the same.
+TEST_F(Repeat, ARunThatOnlyClaimsToBePreemptedFailed) {
+  ran("t1", "tp1", "preempted");
+  for (test::Draft& draft : r.all) {
+    if (draft.fields.value("allocation", "") == "job-t1" && draft.kind == "release") {
+      draft.fields["how"] = "released";
+    }
+  }
+  EXPECT_EQ(refused("tp1"), "the same recipe failed as t1: preempted");
+}
+
 TEST_F(Repeat, ARecipeThatWasScoredOrRejectedIsNotNew) {
   ran("t1", "slow", "done");
   r.gate2("t1");

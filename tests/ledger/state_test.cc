@@ -219,6 +219,9 @@ TEST_F(State, SharedPartialAndUnreleasedAllocationsAreKeptAsTheClusterToldThem) 
                      {"how", "released"},
                      {"cluster_now_s", 400},
                      {"nodes", base::Json::array({{{"node", "n1"}, {"end_s", 400}}})}};
+  release["how"] = "node_failure";
+  EXPECT_TRUE(refused_for("release", release, "health record"));
+  release["how"] = "released";
   ASSERT_EQ(refused("release", release), "");
   EXPECT_TRUE(refused_for("release", release, "the node is not held"));
   EXPECT_FALSE(state().trial("t1")->released);

@@ -86,12 +86,13 @@ class Records {
                 {"start_s", clock + 10},
                 {"end_s", clock + seconds - 5}});
     clock += seconds;
-    add("release",
-        {{"allocation", id},
-         {"nodes", Json::array({{{"node", "n" + trial}, {"end_s", clock}}})},
-         {"how", "released"},
-         {"cluster_now_s", clock}},
-        Actor::cluster);
+    const bool by_cluster = outcome == "preempted" || outcome == "node_failure";
+    Json release{{"allocation", id},
+                 {"nodes", Json::array({{{"node", "n" + trial}, {"end_s", clock}}})},
+                 {"how", by_cluster ? outcome : "released"},
+                 {"cluster_now_s", clock}};
+    if (outcome == "node_failure") release["health_record"] = "n" + trial + ": GPU 3, Xid 79";
+    add("release", release, Actor::cluster);
     const double hours = 8 * seconds / 3600;
     spent[purse] += hours;
     add("charge", {{"trial", trial},
