@@ -73,7 +73,6 @@ std::string program_help() {
 
 Error unknown_command(const FaceInfo& face, const std::string& word) {
   std::vector<std::string> known;
-  for (const Command* command : commands_of(face.face)) known.emplace_back(command->name);
   for (const Command* command : commands_of(face.face)) {
     const std::string name(command->name), group = name.substr(0, name.find(' '));
     if (group != name && (known.empty() || !known.back().starts_with(group))) known.push_back(group);

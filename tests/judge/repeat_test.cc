@@ -98,5 +98,49 @@ TEST_F(Repeat, AnAuditFindsAChargeThatTheEventsDoNotGive) {
   EXPECT_NEAR((found[0].due - found[0].charged).value(), 1, 1e-9);
 }
 
+// A profile joins the trial's allocation after the trial has ended: 8 GPUs for an hour, of which
+// the trial's processes ran 2,000 s and the profile's 1,000 s.
+TEST_F(Repeat, TwoRunsThatShareAnAllocationPayItOnce) {
+  const auto nodes = [](base::Json node) { return base::Json::array({std::move(node)}); };
+  r.propose("p1", "tp1");
+  r.intent("t1", "trial", "p1", "tp1", 3600);
+  r.add("allocation", {{"allocation", "job"},
+                       {"trial", "t1"},
+                       {"nodes", nodes({{"node", "n1"}, {"gpus", 8}, {"start_s", 0}})},
+                       {"cluster_now_s", 0}});
+  r.add("run", {{"trial", "t1"}, {"outcome", "done"}, {"start_s", 100}, {"end_s", 2100}});
+  r.intent("t2", "profile", "p1", "tp1", 3600);
+  r.add("allocation", {{"allocation", "job"},
+                       {"trial", "t2"},
+                       {"nodes", base::Json::array()},
+                       {"cluster_now_s", 2200}});
+  r.add("run", {{"trial", "t2"}, {"outcome", "done"}, {"start_s", 2300}, {"end_s", 3300}});
+  r.add("release", {{"allocation", "job"},
+                    {"nodes", nodes({{"node", "n1"}, {"end_s", 3600}})},
+                    {"how", "released"},
+                    {"cluster_now_s", 3600}});
+  test::MemoryDisk disk;
+  auto ledger = ledger::Ledger::open(disk, "campaign", test::counting_clock()).value();
+  ASSERT_TRUE(test::write_all(ledger, r.all).ok());
+  const Charge due = charge_of(ledger.state().allocations().at("job"), Seconds(3600));
+  EXPECT_DOUBLE_EQ(due.total.value(), 8);
+  ASSERT_EQ(due.shares.size(), 2u);
+  double total = 0;
+  for (const Share& share : due.shares) {
+    total += share.cost.value();
+    const auto done = ledger.append({"charge",
+                                     {{"trial", share.trial},
+                                      {"allocation", "job"},
+                                      {"gpu_hours", share.cost.value()},
+                                      {"category", share.trial == "t1" ? "trial" : "profile"},
+                                      {"purse", "campaign"},
+                                      {"total_gpu_hours", total},
+                                      {"overrun", false}}});
+    ASSERT_TRUE(done.ok()) << done.error().text;
+  }
+  EXPECT_NEAR(ledger.state().spent_by_category().at("profile").value(), 8.0 / 3, 1e-12);
+  EXPECT_TRUE(audit(ledger.state()).empty());
+}
+
 }  // namespace
 }  // namespace setpoint::judge
