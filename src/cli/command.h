@@ -54,6 +54,7 @@ Action support_command(Flags& flags);
 Action models_command(Flags& flags);
 Action systems_command(Flags& flags);
 Action completion_command(Flags& flags);
+Action gate_command(Flags& flags);
 Action db_import_command(Flags& flags);
 Action db_list_command(Flags& flags);
 Action db_query_command(Flags& flags);

@@ -49,6 +49,8 @@ constexpr std::array kCommands{
             "attune ledger export glm45-b200 > trials.csv", &ledger_export_command},
     Command{Face::attune, "budget", "Show what a campaign spent, reserved and has left",
             "attune budget glm45-b200", &budget_command},
+    Command{Face::attune, "gate", "Judge whether a changed recipe trains the same",
+            "attune gate --original base.log --candidate tp1.log", &gate_command},
     Command{Face::aiconf, "completion", "Print a shell completion script",
             "source <(aiconf completion bash)", &completion_command},
 };

@@ -51,6 +51,8 @@ constexpr std::array<SignalInfo, kSignalCount> kSignals{{
     {Signal::mantissa, "mantissa", "trailing zero bits of gradients", Limit::window, 0, 0, 2.5},
     {Signal::weight_mantissa, "weight_mantissa", "trailing zero bits of new weights", Limit::below,
      0, 0, 2},
+    {Signal::finite, "finite", "losses and norms that are infinite or NaN, steps counted as such",
+     Limit::exact, 0, 0, 0},
     {Signal::gradient, "gradient", "a tensor's gradient, relative L2", Limit::calibrated, 0, 0,
      5e-3},
 }};
@@ -71,25 +73,40 @@ Sign sign_of(double value, double fail, double suspect) {
   return suspect > 0 && value > suspect ? Sign::suspect : Sign::ok;
 }
 
-SignalFinding judged(const SignalInfo& info, double value, const std::vector<double>& variants) {
-  SignalFinding out{info.signal, Sign::ok, value, info.fail, ""};
-  if (info.limit == Limit::exact) {
-    out.sign = sign_of(value, info.fail, 0);
-    return out;
-  }
-  if (variants.empty()) {
-    if (info.fail == 0) return {info.signal, Sign::missing, value, 0, ""};
-    out.sign = sign_of(value, info.fail, info.suspect);
-    return out;
-  }
+// What the same recipe does to this signal from run to run: the root mean square.
+double spread(const std::vector<double>& baselines) {
+  double sum = 0;
+  for (const double value : baselines) sum += value * value;
+  return baselines.empty() ? 0 : std::sqrt(sum / static_cast<double>(baselines.size()));
+}
+
+// Without variants: the table, its suspect limit widened to what the baselines themselves do.
+SignalFinding by_table(const SignalInfo& info, double value, const std::vector<double>& baselines) {
+  constexpr double kSpreads = 6;
+  if (info.fail == 0) return {info.signal, Sign::missing, value, 0, ""};
+  const double suspect =
+      info.suspect > 0 ? std::max(info.suspect, kSpreads * spread(baselines)) : 0;
+  const Sign sign = sign_of(value, info.fail, suspect);
+  return {info.signal, sign, value, sign == Sign::suspect ? suspect : info.fail, ""};
+}
+
+SignalFinding judged(const SignalInfo& info, double value, const Calibration& by) {
+  if (info.limit == Limit::exact)
+    return {info.signal, sign_of(value, info.fail, 0), value, info.fail, ""};
+  std::vector<double> variants = of_variants(info.signal, by.variants);
+  const std::vector<double> baselines = of_variants(info.signal, by.baselines);
+  if (info.limit != Limit::calibrated)
+    variants.insert(variants.end(), baselines.begin(), baselines.end());
+  if (variants.empty()) return by_table(info, value, baselines);
   const auto [least, most] = std::minmax_element(variants.begin(), variants.end());
-  out.limit =
-      info.limit == Limit::calibrated ? std::max(kFactor * *most, info.floor) : *most + info.floor;
-  out.sign = sign_of(value, out.limit, 0);
+  SignalFinding out{info.signal, Sign::ok, value, *most + info.floor, ""};
+  if (info.limit == Limit::calibrated) out.limit = std::max(kFactor * *most, info.floor);
   if (info.limit == Limit::window && value < *least - info.floor) {
     out.limit = *least - info.floor;
     out.sign = Sign::fail;
+    return out;
   }
+  out.sign = sign_of(value, out.limit, 0);
   return out;
 }
 
@@ -115,14 +132,13 @@ SignalFinding judged_gradients(const Distances& run, std::span<const Distances> 
 
 std::span<const SignalInfo> signal_table() { return kSignals; }
 
-std::vector<SignalFinding> judge_signals(const Distances& run, std::span<const Distances> variants,
-                                         bool single) {
+std::vector<SignalFinding> judge_signals(const Distances& run, const Calibration& by) {
   std::vector<SignalFinding> out;
   for (const SignalInfo& info : kSignals) {
     if (info.signal == Signal::gradient) {
-      out.push_back(judged_gradients(run, variants, single ? kSingleFloor : info.floor));
+      out.push_back(judged_gradients(run, by.variants, by.single ? kSingleFloor : info.floor));
     } else if (const auto value = run[info.signal]) {
-      out.push_back(judged(info, *value, of_variants(info.signal, variants)));
+      out.push_back(judged(info, *value, by));
     } else {
       out.push_back({info.signal, Sign::missing, 0, 0, ""});
     }

@@ -78,6 +78,7 @@ enum class Signal : std::uint8_t {
   replay_moments,
   mantissa,
   weight_mantissa,
+  finite,
   gradient,
   count
 };
@@ -120,9 +121,12 @@ struct SignalFinding {
   double value = 0, limit = 0;
   std::string where;  // the tensor
 };
-// One finding per signal. `variants`: distances of legitimate runs of the same class of change, or
-// none; `single`: FP32 training, whose gradients repeat more closely.
-std::vector<SignalFinding> judge_signals(const Distances& run, std::span<const Distances> variants,
-                                         bool single = false);
+struct Calibration {
+  std::span<const Distances> variants = {};   // legitimate runs of the same class of change
+  std::span<const Distances> baselines = {};  // of the same recipe, from their mean
+  bool single = false;                        // FP32 training, whose gradients repeat more closely
+};
+// One finding per signal.
+std::vector<SignalFinding> judge_signals(const Distances& run, const Calibration& by);
 
 }  // namespace setpoint::judge

@@ -186,6 +186,15 @@ void routing(const StepSignals& a, const StepSignals& b, Distances& out) {
   out[Signal::routing] = moved == 0 ? 0 : moved / all;
 }
 
+void finite(const std::vector<recipe::StepLine>& steps, Distances& out) {
+  double invalid = 0;
+  for (const recipe::StepLine& line : steps) {
+    if (!std::isfinite(line.loss) || !std::isfinite(line.grad_norm.value_or(0))) ++invalid;
+    invalid += static_cast<double>(line.invalid);
+  }
+  if (!steps.empty()) out[Signal::finite] = invalid;
+}
+
 void logs(const Evidence& a, const Evidence& b, Distances& out) {
   std::map<std::int64_t, const recipe::StepLine*> reference;
   for (const recipe::StepLine& line : a.steps) reference[line.step] = &line;
@@ -206,6 +215,7 @@ void logs(const Evidence& a, const Evidence& b, Distances& out) {
 Distances distances(const Evidence& reference, const Evidence& run,
                     std::optional<AdamW> optimizer) {
   Distances out;
+  finite(run.steps, out);
   logs(reference, run, out);
   Mantissas gradients, weights;
   for (const auto& [step, a] : reference.signals) {
