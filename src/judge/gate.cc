@@ -18,6 +18,8 @@ GateView view_of(const GateSide& original, const GateSide& candidate, const Regi
   GateView view{by,
                 with_facts(by, original.run.values),
                 with_facts(by, candidate.run.values),
+                {},
+                {},
                 original,
                 candidate,
                 {},
@@ -26,8 +28,10 @@ GateView view_of(const GateSide& original, const GateSide& candidate, const Regi
   view.differences = recipe::diff(view.base, view.candidate);
   view.defects = match_defects(defects, by, view.candidate, view.base);
   if (original.requested && candidate.requested) {
-    view.unasked =
-        unasked_moves(by, {*candidate.requested, view.candidate}, {*original.requested, view.base});
+    view.base_requested = canonical_names(by, recipe::canonical(*original.requested));
+    view.candidate_requested = canonical_names(by, recipe::canonical(*candidate.requested));
+    view.unasked = unasked_moves(by, {view.candidate_requested, view.candidate},
+                                 {view.base_requested, view.base});
   }
   return view;
 }

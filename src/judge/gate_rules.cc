@@ -110,6 +110,24 @@ void environment_is_known(const GateView& view, GateReport& report) {
   }
 }
 
+const Unasked* find(const std::vector<Unasked>& moves, const std::string& name) {
+  const auto it = std::find_if(moves.begin(), moves.end(),
+                               [&](const Unasked& moved) { return moved.name == name; });
+  return it == moves.end() ? nullptr : &*it;
+}
+
+// A value that moves for no known reason is not understood, so it cannot pass.
+void explain(const Unasked& moved, Finding& finding) {
+  finding.unasked = true;
+  finding.why += moved.overruled ? "; the request says otherwise" : "; nobody asked for it";
+  finding.why +=
+      moved.explained == Truth::yes ? ": a side effect" : ", and no known side effect explains it";
+  if (!moved.origin.empty()) finding.source = moved.origin;
+  if (moved.explained != Truth::yes && finding.verdict == Outcome::pass) {
+    finding.verdict = Outcome::review;
+  }
+}
+
 void every_difference(const GateView& view, GateReport& report) {
   const bool blind = view.original_side.run.values.environment.empty() ||
                      view.candidate_side.run.values.environment.empty();
@@ -127,18 +145,7 @@ void every_difference(const GateView& view, GateReport& report) {
                     judgement.reason,
                     judgement.entry ? judgement.entry->where : "",
                     false};
-    for (const Unasked& moved : view.unasked) {
-      if (moved.name != difference.name || moved.overruled) continue;
-      finding.unasked = true;
-      finding.why += moved.explained == Truth::yes ? "; nobody asked for it: a side effect"
-                                                   : "; nobody asked for it, and no known side "
-                                                     "effect explains it";
-      if (!moved.origin.empty()) finding.source = moved.origin;
-      // A value that moves for no known reason is not understood.
-      if (moved.explained != Truth::yes && finding.verdict == Outcome::pass) {
-        finding.verdict = Outcome::review;
-      }
-    }
+    if (const Unasked* moved = find(view.unasked, difference.name)) explain(*moved, finding);
     report.findings.push_back(std::move(finding));
   }
 }
@@ -180,20 +187,25 @@ void every_layer_has_a_stage(const GateView& view, GateReport& report) {
   }
 }
 
+// What the candidate asks for and the original does not, without any difference in the end.
 void every_request_took_effect(const GateView& view, GateReport& report) {
   for (const Unasked& moved : view.unasked) {
-    if (!moved.overruled) continue;
-    const auto asked = view.candidate_side.requested->parameters.find(moved.name);
-    const auto final = view.candidate.parameters.find(moved.name);
+    const auto asked = view.candidate_requested.parameters.find(moved.name);
+    const auto before = view.base_requested.parameters.find(moved.name);
+    const bool differs =
+        std::any_of(view.differences.begin(), view.differences.end(),
+                    [&](const Difference& difference) { return difference.name == moved.name; });
+    if (!moved.overruled || differs || asked == view.candidate_requested.parameters.end()) continue;
+    if (before != view.base_requested.parameters.end() && before->second == asked->second) continue;
     Finding finding{moved.name,
-                    {},
+                    asked->second,
                     {},
                     "no effect",
                     Outcome::unchanged,
                     "the flag had no effect: the framework set something else",
                     moved.origin,
                     false};
-    if (asked != view.candidate_side.requested->parameters.end()) finding.base = asked->second;
+    const auto final = view.candidate.parameters.find(moved.name);
     if (final != view.candidate.parameters.end()) finding.candidate = final->second;
     report.findings.push_back(std::move(finding));
   }

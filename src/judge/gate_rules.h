@@ -15,6 +15,7 @@ namespace setpoint::judge {
 struct GateView {
   const Register& by;
   recipe::FinalValues base, candidate;  // canonical, under the register's names, with our facts
+  recipe::FinalValues base_requested, candidate_requested;  // the same of the requests, or empty
   const GateSide& original_side;
   const GateSide& candidate_side;
   std::vector<recipe::Difference> differences;

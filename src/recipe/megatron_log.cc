@@ -102,6 +102,13 @@ Result<FinalValues> read_megatron_log(const std::vector<LogLine>& lines, const s
   if (vocab.is_null()) vocab = printed_vocab(lines).value_or(base::Json());
   if (vocab.is_null()) vocab = padded_vocab(values).value_or(base::Json());
   if (block->unread > 0) values.facts["unread_lines"] = block->unread;
+  // megatron/training/checkpointing.py, load_checkpoint: one of the two is printed where --load is
+  // given.
+  if (find_line(lines, "successfully loaded checkpoint from") != std::string::npos) {
+    values.facts["weights_loaded"] = true;
+  } else if (find_line(lines, "will start from random") != std::string::npos) {
+    values.facts["weights_loaded"] = false;
+  }
   return values;
 }
 

@@ -65,6 +65,9 @@ Result<FinalValues> read_torchtitan_log(const std::vector<LogLine>& lines,
   if (!found) return Error::bad_input(what + ": no TorchTitan configuration");
   const std::size_t start = find_line(lines, kStart);
   if (start != std::string::npos) add_derived(lines[start].text, values);
+  if (find_line(lines, "Finished loading the checkpoint in") != std::string::npos) {
+    values.facts["weights_loaded"] = true;  // components/checkpoint.py
+  }
   return values;
 }
 

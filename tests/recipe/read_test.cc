@@ -93,6 +93,18 @@ TEST(MegatronLog, ReadsThroughRankMarksColoursAndForeignLines) {
   EXPECT_EQ(parsed(text), expected);
 }
 
+TEST(MegatronLog, SaysWhetherWeightsWereLoaded) {
+  const std::string log = kMegatron;
+  EXPECT_FALSE(parsed(log).facts.contains("weights_loaded"));
+  EXPECT_EQ(
+      parsed(log + "  successfully loaded checkpoint from /ckpt [ t 1/4, p 1/1 ] at iteration 5\n")
+          .facts.at("weights_loaded"),
+      true);
+  EXPECT_EQ(parsed(log + "    will not load any checkpoints and will start from random\n")
+                .facts.at("weights_loaded"),
+            false);
+}
+
 TEST(MegatronLog, RefusesASecondBlockThatDiffers) {
   std::string forged = kMegatron;
   forged.replace(forged.find(".... 28"), 7, ".... 20");
