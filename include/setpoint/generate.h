@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/json.h"
 #include "search/estimate.h"
 #include "setpoint/estimate.h"
 #include "setpoint/result.h"
@@ -43,7 +44,8 @@ struct Deployment {
   search::EstimateRequest request;
   search::Resolved inputs;
   Estimate estimate;                 // memory parts of each worker included
-  std::optional<Estimate> promised;  // as the result file stated it, when there was one
+  std::optional<base::Json> stated;  // CONFIG of the result file, where its figures differ
+  std::vector<std::string> notes;    // what differs, and other things to say before launching
 };
 
 // A file of a plan: its path below the output folder.
@@ -52,6 +54,9 @@ struct File {
   bool executable = false;
   bool operator==(const File&) const = default;
 };
+
+// Those that can run this deployment, in the order of kTargetNames.
+std::vector<Target> targets_for(const Deployment& deployment, const Options& options);
 
 // Everything that a launch needs, checked; nothing is written here. Errors (exit 2) name the field
 // or the flag and what would be right; code `no` where a target cannot run this deployment, with

@@ -75,6 +75,7 @@ struct ModelSpec {
   std::vector<std::uint8_t> order;  // index into `layers` of each layer, first to last
   std::int64_t mtp_layers = 0;      // multi-token-prediction layers that ship with the checkpoint
   CheckpointQuant quant;
+  bool quant_assumed = false;         // no such checkpoint is known: `id` names a 16-bit one
   double alpha = 1.2;                 // power-law exponent of expert loads, perfdb/families.json
   std::vector<std::string> warnings;  // assumptions made while reading
 

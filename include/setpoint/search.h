@@ -66,6 +66,9 @@ struct Resolved {
   bool moe = false;  // has routed experts
   std::int64_t parameters = 0;
   double alpha = 0;
+  std::int64_t max_positions = 0;     // longest request that the model's config allows, 0 = open
+  model::CheckpointQuant checkpoint;  // what `model` holds
+  bool checkpoint_assumed = false;    // .. if it were published in this precision; it is not
   std::string system, decode_system;
   std::vector<ResolvedFramework> frameworks;
   std::vector<std::string> warnings;  // assumptions made while reading the model

@@ -97,11 +97,24 @@ struct Scheduler {
   bool prefill_stalls_decode = false;  // a prefill step carries no decodes (SGLang)
 };
 
+// What starting an engine must respect beyond the names of its flags.
+struct Launch {
+  std::int64_t prompt_slack = 0;  // tokens a step may hold beyond the nominal prompt
+  std::int64_t chunk_step = 1;  // chunk sizes are multiples of this: of every KV page it may choose
+  bool whole_blocks = false;    // lengths and token limits must be whole KV blocks
+  bool transfer_buffer = false;  // KV moves between pools through a buffer sized in tokens
+  bool online_fp8 = false;       // can serve a 16-bit checkpoint in fp8
+  bool pool_router = false;      // has a program that routes between prefill and decode workers
+  // Bounds of the memory share that is written; above, the engine's own default may go further.
+  double least_share = 0, most_share = 1;
+};
+
 struct Facts {
   std::string name, version;  // version as asked; facts of the nearest lower entry
   std::string facts_version;
   Memory memory;
   Scheduler scheduler;
+  Launch launch;
   std::array<Dispatch, 2> dispatch{};  // other GPUs, Blackwell data-centre GPUs (sm 100, 103)
   bool moe_tp_and_ep = true;           // moe_tp > 1 together with moe_ep > 1 can be said
   bool attention_tp_and_dp = true;     // 1 < dp < width can be said

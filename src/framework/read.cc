@@ -132,12 +132,25 @@ Result<void> read_scheduler(const JsonView& at, Scheduler& out) {
   return {};
 }
 
+Result<void> read_launch(const JsonView& at, Launch& out) {
+  SP_CHECK(read(at, "prompt_slack", out.prompt_slack));
+  SP_CHECK(read(at, "chunk_step", out.chunk_step));
+  SP_CHECK(read(at, "whole_blocks", out.whole_blocks));
+  SP_CHECK(read(at, "transfer_buffer", out.transfer_buffer));
+  SP_CHECK(read(at, "online_fp8", out.online_fp8));
+  SP_CHECK(read(at, "pool_router", out.pool_router));
+  SP_CHECK(read(at, "least_share", out.least_share));
+  return read(at, "most_share", out.most_share);
+}
+
 Result<Facts> read_facts(const JsonView& at) {
   Facts facts;
   SP_TRY(const auto memory, at.at("memory"));
   SP_CHECK(read_memory(memory, facts.memory));
   SP_TRY(const auto scheduler, at.at("scheduler"));
   SP_CHECK(read_scheduler(scheduler, facts.scheduler));
+  SP_TRY(const auto launch, at.at("launch"));
+  SP_CHECK(read_launch(launch, facts.launch));
   SP_TRY(const auto dispatch, at.at("dispatch"));
   SP_TRY(const auto rules, dispatch.items());
   if (rules.size() != facts.dispatch.size()) return dispatch.error("expected two rules");

@@ -35,6 +35,14 @@ Value rendezvous(const Subject& s) {
   return std::vector{Word{head.text + ":" + std::to_string(s.place.head_port), head.expands}};
 }
 
+// Context parallelism: ranks share a prompt's attention. Both ends of the prompt go to one rank, as
+// causal attention balances; versions without the flag have this one way only.
+bool cuts_prompts(const Subject& s) { return s.role.shard.cp > 1; }
+constexpr const char* kStrategy = "--cp-strategy";
+Value cp_strategy(const Subject& s) {
+  return text_if(cuts_prompts(s) && s.flags.has(kStrategy), "zigzag");
+}
+
 using S = const Subject&;
 // No --enable-mixed-chunk: the predicted figures are those of prefill steps without decodes, and
 // the engine refuses it together with draft tokens.
@@ -43,7 +51,11 @@ constexpr std::array kRows{
     Row{"--served-model-name", [](S s) { return word(s.settings.served_name); }},
     Row{"--host", [](S s) { return as_given(true, s.place.host); }},
     Row{"--port", [](S s) { return word(s.place.http_port); }},
-    Row{"--tp-size", [](S s) { return word(s.role.shard.tp * dp(s)); }},
+    Row{"--tp-size", [](S s) { return word(s.role.shard.tp * dp(s) * s.role.shard.cp); }},
+    Row{"--attn-cp-size", [](S s) { return word_if(cuts_prompts(s), s.role.shard.cp); }},
+    Row{"--enable-prefill-cp|--enable-prefill-context-parallel",
+        [](S s) { return bare(cuts_prompts(s)); }},
+    Row{kStrategy, cp_strategy},
     Row{kAttentionRanks, [](S s) { return word_if(new_flag(s), dp(s)); }},
     Row{"--dp-size", [](S s) { return word_if(old_pair(s), dp(s)); }},
     Row{"--enable-dp-attention", [](S s) { return bare(old_pair(s)); }},

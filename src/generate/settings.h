@@ -41,7 +41,9 @@ struct RoleSettings {
 };
 
 struct Settings {
-  std::string framework, engine_version, table_version;
+  std::string framework;
+  std::string engine_version;  // to be started
+  std::string table_version;   // whose measurements the predicted figures rest on
   Mode mode = Mode::agg;
   std::string model, served_name;  // what to load, what clients ask for
   bool moe = false;

@@ -82,6 +82,7 @@ Result<ModelSpec> read_model(const std::string& model, const std::string& precis
     return published;
   }
   spec.quant = assumed_quant(spec, precision, sm_version);
+  spec.quant_assumed = true;
   spec.warnings.push_back(
       fmt::format("{} in {}: no such checkpoint is known here; assumed gemm {}, experts {}", model,
                   precision, ops::name(spec.quant.gemm), ops::name(spec.quant.moe)));

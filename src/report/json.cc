@@ -3,6 +3,7 @@
 
 #include "ops/quant.h"
 #include "perfdb/answer.h"
+#include "search/inputs.h"
 
 namespace setpoint::report {
 namespace {
@@ -17,6 +18,7 @@ std::string_view name_of(const std::array<std::string_view, N>& names, Enum valu
 Json bound(const std::optional<Ms>& value) { return value ? Json(value->value()) : Json(nullptr); }
 // 0 stands for "there is none" in these two: one output token has no time per further token.
 Json or_null(double value) { return value > 0 ? Json(value) : Json(nullptr); }
+Json text_or_null(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
 
 Json quant_json(const model::Precision& p) {
   return {{"gemm", ops::name(p.gemm)},
@@ -62,29 +64,19 @@ Json frameworks_json(const std::vector<search::ResolvedFramework>& frameworks) {
   return out;
 }
 
-// What both commands are asked about, as resolved.
-Json subject_json(const search::Subject& subject, const search::Resolved& resolved) {
-  Json overrides = Json::object();
-  for (const model::QuantOverride& o : subject.quant) overrides[o.key] = o.mode;
-  return {{"model", resolved.model},
-          {"architecture", resolved.architecture},
-          {"family", resolved.family},
-          {"parameters", resolved.parameters},
-          {"moe", resolved.moe},
-          {"system", resolved.system},
-          {"decode_system", resolved.decode_system},
-          {"frameworks", frameworks_json(resolved.frameworks)},
-          {"isl", subject.workload.isl},
-          {"osl", subject.workload.osl},
-          {"prefix", subject.workload.prefix},
-          {"nextn", subject.workload.nextn},
-          {"nextn_accepted", subject.workload.nextn_accepted},
-          {"precision", subject.precision.empty() ? Json(nullptr) : Json(subject.precision)},
-          {"quant_overrides", overrides},
-          {"alpha", resolved.alpha},
-          {"data", name_of(perfdb::kDataModeNames, subject.data)},
-          {"db", subject.database.empty() ? Json(nullptr) : Json(subject.database.string())},
-          {"warnings", resolved.warnings}};
+// Only those that replace a default.
+Json settings_json(const search::EngineSettings& settings) {
+  Json out = Json::object();
+  for (const auto& field : search::kEngineFields) {
+    if (const auto value = field.get(settings)) {
+      if (field.range().whole) {
+        out[std::string(field.name)] = static_cast<std::int64_t>(*value);
+      } else {
+        out[std::string(field.name)] = *value;
+      }
+    }
+  }
+  return out;
 }
 
 Json target_json(const search::Target& target) {
@@ -144,6 +136,32 @@ Json breakdown_json(const std::vector<search::Breakdown>& breakdown) {
 
 }  // namespace
 
+Json subject_json(const search::Subject& subject, const search::Resolved& resolved) {
+  Json overrides = Json::object();
+  for (const model::QuantOverride& o : subject.quant) overrides[o.key] = o.mode;
+  return {{"model", resolved.model},
+          {"architecture", resolved.architecture},
+          {"family", resolved.family},
+          {"parameters", resolved.parameters},
+          {"moe", resolved.moe},
+          {"system", resolved.system},
+          {"decode_system", resolved.decode_system},
+          {"spec", text_or_null(subject.system_spec)},
+          {"framework_version", text_or_null(subject.framework_version)},
+          {"frameworks", frameworks_json(resolved.frameworks)},
+          {"isl", subject.workload.isl},
+          {"osl", subject.workload.osl},
+          {"prefix", subject.workload.prefix},
+          {"nextn", subject.workload.nextn},
+          {"nextn_accepted", subject.workload.nextn_accepted},
+          {"precision", text_or_null(subject.precision)},
+          {"quant_overrides", overrides},
+          {"alpha", resolved.alpha},
+          {"data", name_of(perfdb::kDataModeNames, subject.data)},
+          {"db", text_or_null(subject.database.string())},
+          {"warnings", resolved.warnings}};
+}
+
 Json worker_json(const Worker& w) {
   return {{"role", name_of(kRoleNames, w.role)},
           {"count", w.count},
@@ -181,6 +199,7 @@ Json config_json(const Estimate& e) {
           {"tokens_per_s_per_gpu", e.tokens_per_s_per_gpu()},
           {"tokens_per_s_per_user", or_null(e.tokens_per_s_per_user())},
           {"requests_per_s", p.requests_per_s * replicas},
+          {"gpus_asked", e.gpus_asked},
           {"evidence", evidence_json(p.evidence)},
           {"workers", workers},
           {"warnings", e.warnings}};
@@ -216,6 +235,7 @@ Json estimate_json(const search::EstimateRequest& request, const Assumed& assume
                    const search::EstimateAnswer& answer) {
   Json out = answer_json(answer);
   out["inputs"] = subject_json(request.subject, answer.inputs);
+  out["inputs"]["settings"] = settings_json(request.settings);
   out["inputs"]["assumed"] = assumed;
   return out;
 }

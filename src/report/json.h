@@ -15,7 +15,9 @@ namespace setpoint::report {
 // Input names (as in JSON) that the user did not give: the answer rests on their defaults.
 using Assumed = std::vector<std::string>;
 
-base::Json worker_json(const Worker& worker);      // WORKER
+base::Json worker_json(const Worker& worker);  // WORKER
+// What was asked about and what it was resolved to.
+base::Json subject_json(const search::Subject& subject, const search::Resolved& resolved);
 base::Json config_json(const Estimate& estimate);  // CONFIG
 base::Json search_json(const search::SearchRequest& request, const Assumed& assumed,
                        const search::SearchResult& result);

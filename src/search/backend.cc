@@ -9,18 +9,18 @@
 namespace setpoint::search {
 namespace {
 
+std::string joined(const std::string& a, const std::string& b) {
+  return a.empty() || b.empty() ? a + b : a + "; " + b;
+}
+
+}  // namespace
+
 Result<hw::System> find_system(const Subject& subject, const std::string& name) {
   if (!subject.system_spec.empty() && name == subject.system) {
     return hw::parse_system_spec(name, subject.system_spec);
   }
   return hw::find_system(name);
 }
-
-std::string joined(const std::string& a, const std::string& b) {
-  return a.empty() || b.empty() ? a + b : a + "; " + b;
-}
-
-}  // namespace
 
 const std::string& Backend::version() const {
   return db->version().empty() ? facts.facts_version : db->version();
@@ -87,6 +87,9 @@ Resolved resolve(const Subject& subject, const Backend& backend, const std::stri
           .moe = model.is_moe(),
           .parameters = model.parameters(),
           .alpha = model.alpha,
+          .max_positions = model.max_positions,
+          .checkpoint = model.quant,
+          .checkpoint_assumed = model.quant_assumed,
           .system = subject.system,
           .decode_system = decode_system.empty() ? subject.system : decode_system,
           .frameworks = {},

@@ -30,6 +30,9 @@ struct Backend {
   ResolvedFramework resolved() const;
 };
 
+// The GPU that `name` stands for in a subject: its own --spec, else a known system.
+Result<hw::System> find_system(const Subject& subject, const std::string& name);
+
 // Keeps the models and databases asked about last, so that a second question costs no reading.
 class Loader {
  public:

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "serve/engine.h"
 
@@ -93,6 +94,12 @@ std::int64_t whole_blocks(const Engine& engine, std::int64_t tokens) {
   return (tokens + block - 1) / block * block;
 }
 
+// What a share of the total covers besides the pool.
+double beside_pool(const framework::Memory& m, const MemoryUse& use) {
+  const bool all = m.pool == framework::KvPool::share_of_total;
+  return d((use.total() - use.kv - (all ? Bytes(0) : use.activations)).value());
+}
+
 }  // namespace
 
 Bytes kv_bytes(const Engine& engine, std::int64_t tokens) {
@@ -111,24 +118,26 @@ MemoryUse memory_use(const Engine& engine, const MemoryQuestion& q) {
   return use;
 }
 
-Bytes kv_budget(const Engine& engine, const MemoryUse& use) {
-  const framework::Memory& m = engine.framework.memory;
+Bytes kv_budget(const framework::Memory& m, const MemoryUse& use, double share) {
   const double capacity = d(use.capacity.value());
   const double others = d((use.total() - use.kv).value());
-  const double share = memory_fraction(engine);
-  double pool = 0;
-  switch (m.pool) {
-    case framework::KvPool::share_of_total:
-      pool = capacity * share - others;
-      break;
-    case framework::KvPool::share_static:
-      pool = capacity * share - (others - d(use.activations.value()));
-      break;
-    case framework::KvPool::share_of_free:
-      pool = (capacity - others) * share;
-      break;
-  }
+  const double pool = m.pool == framework::KvPool::share_of_free
+                          ? (capacity - others) * share
+                          : capacity * share - beside_pool(m, use);
   return to_bytes(std::min(pool * m.pool_efficiency, capacity - others));
+}
+
+Bytes kv_budget(const Engine& engine, const MemoryUse& use) {
+  return kv_budget(engine.framework.memory, use, memory_fraction(engine));
+}
+
+double share_for(const framework::Memory& m, const MemoryUse& use, double kv_bytes) {
+  const double capacity = d(use.capacity.value());
+  if (m.pool != framework::KvPool::share_of_free) {
+    return (beside_pool(m, use) + kv_bytes) / capacity;
+  }
+  const double free = capacity - d((use.total() - use.kv).value());
+  return free > 0 ? kv_bytes / free : std::numeric_limits<double>::infinity();
 }
 
 std::int64_t pool_tokens(const Engine& engine, const MemoryUse& use) {

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 
+#include "framework/framework.h"
 #include "setpoint/estimate.h"
 
 namespace setpoint::serve {
@@ -27,6 +28,10 @@ MemoryUse memory_use(const Engine& engine, const MemoryQuestion& q);
 Bytes kv_bytes(const Engine& engine, std::int64_t tokens);
 // Bytes the KV pool may take beside weights, activations and reserve; <= 0: the model does not fit.
 Bytes kv_budget(const Engine& engine, const MemoryUse& use);
+// The same under a share of memory as the framework's own flag counts it.
+Bytes kv_budget(const framework::Memory& memory, const MemoryUse& use, double share);
+// The share under which this much is set aside for KV; above 1 where it cannot be.
+double share_for(const framework::Memory& memory, const MemoryUse& use, double kv_bytes);
 // Tokens the pool of one rank holds, in sequences shorter than every attention window.
 std::int64_t pool_tokens(const Engine& engine, const MemoryUse& use);
 // Whether use.kv fits the pool, and the GPU holds everything.
