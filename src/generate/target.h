@@ -3,6 +3,7 @@
 // of the table in targets.cc.
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "generate/command.h"
@@ -28,6 +29,14 @@ Result<Files> slurm_files(const Plan& plan);
 Result<Files> k8s_files(const Plan& plan);
 Result<Files> dynamo_files(const Plan& plan);
 Result<Files> llm_d_files(const Plan& plan);
+
+struct TargetRow {
+  Target target;
+  Result<Files> (*files)(const Plan& plan);
+  bool brings_router = false;  // prefill and decode pools need none of the engine's own
+  bool one_node = false;       // every worker must fit one machine
+};
+std::span<const TargetRow> targets();
 
 // With every target.
 File bench_file(const Plan& plan);
