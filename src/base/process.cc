@@ -60,19 +60,20 @@ int spawn(const std::vector<std::string>& arguments, int out, pid_t& child) {
   return code;
 }
 
-std::string read_all(int from) {
+std::string read_up_to(int from, std::size_t most_bytes) {
   std::string text;
-  std::array<char, 4096> buffer{};
+  std::array<char, 65536> buffer{};
   for (;;) {
     const ssize_t size = ::read(from, buffer.data(), buffer.size());
     if (size > 0) text.append(buffer.data(), static_cast<std::size_t>(size));
+    if (text.size() > most_bytes) return text;
     if (size == 0 || (size < 0 && errno != EINTR)) return text;
   }
 }
 
 }  // namespace
 
-Result<Ran> run_program(const std::vector<std::string>& arguments) {
+Result<Ran> run_program(const std::vector<std::string>& arguments, std::size_t most_bytes) {
   int pipe[2];
   if (::pipe2(pipe, O_CLOEXEC) != 0) {
     return Error::environment(fmt::format("cannot make a pipe: {}", std::strerror(errno)));
@@ -87,7 +88,7 @@ Result<Ran> run_program(const std::vector<std::string>& arguments) {
         fmt::format("cannot run {}: {}", arguments.front(), std::strerror(code)));
   }
   Ran ran;
-  ran.out = read_all(pipe[0]);
+  ran.out = read_up_to(pipe[0], most_bytes);
   ::close(pipe[0]);
   int status = 0;
   while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {

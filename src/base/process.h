@@ -2,6 +2,7 @@
 // Another program, run to its end. No shell is involved: arguments are passed as they are.
 #pragma once
 
+#include <cstddef>
 #include <filesystem>
 #include <map>
 #include <string>
@@ -17,8 +18,10 @@ struct Ran {
 };
 
 // Waits for it; its standard error is ours. While it runs, Ctrl-C reaches it and not us, so that it
-// can clean up. An error only when it cannot be started.
-Result<Ran> run_program(const std::vector<std::string>& arguments);
+// can clean up. An error only when it cannot be started. Output beyond `most_bytes` is not read:
+// the program then ends by SIGPIPE, which its exit code says.
+Result<Ran> run_program(const std::vector<std::string>& arguments,
+                        std::size_t most_bytes = std::size_t{1} << 30);
 
 // A program that goes on by itself, as the leader of a process group of its own, so that it and
 // whatever it starts can be ended together; it lives on when we die.

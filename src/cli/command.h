@@ -55,6 +55,7 @@ Action models_command(Flags& flags);
 Action systems_command(Flags& flags);
 Action completion_command(Flags& flags);
 Action gate_command(Flags& flags);
+Action profile_command(Flags& flags);
 Action db_import_command(Flags& flags);
 Action db_list_command(Flags& flags);
 Action db_query_command(Flags& flags);

@@ -51,6 +51,8 @@ constexpr std::array kCommands{
             "attune budget glm45-b200", &budget_command},
     Command{Face::attune, "gate", "Judge whether a changed recipe trains the same",
             "attune gate --original base.log --candidate tp1.log", &gate_command},
+    Command{Face::attune, "profile", "Split the time of training steps by what it was spent on",
+            "attune profile rank0.pt.trace.json.gz --steps", &profile_command},
     Command{Face::aiconf, "completion", "Print a shell completion script",
             "source <(aiconf completion bash)", &completion_command},
 };
