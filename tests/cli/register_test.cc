@@ -33,7 +33,7 @@ TEST(Register, CheckTellsContradictionFromUnreadable) {
   };
   EXPECT_EQ(write("{").code, 2);
   EXPECT_EQ(write("").code, 2);
-  EXPECT_EQ(run("attune register check " + (folder / "none.json").string()).code, 2);
+  EXPECT_EQ(run("attune register check " + (folder / "none.json").string()).code, 3);
   EXPECT_EQ(run("attune register check megatron").code, 2);
   EXPECT_NE(run("attune register check megatron").err.find("megatron-core"), std::string::npos);
   std::string shipped = slurp(SETPOINT_SOURCE_DIR "/registers/generic.json");
