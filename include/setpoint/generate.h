@@ -35,6 +35,7 @@ struct Options {
   std::string namespace_name = "default";  // Kubernetes
   std::int64_t port = 8000;                // where clients connect
   bool prefix_cache = true;                // the engine's own default
+  bool trust_remote_code = false;          // code that the checkpoint brings may run
   bool lenient = false;  // a setting without a flag is left out with a warning, not refused
 };
 

@@ -67,6 +67,7 @@ struct Resolved {
   std::int64_t parameters = 0;
   double alpha = 0;
   std::int64_t max_positions = 0;     // longest request that the model's config allows, 0 = open
+  std::int64_t mtp_layers = 0;        // draft layers that ship with it
   model::CheckpointQuant checkpoint;  // what `model` holds
   bool checkpoint_assumed = false;    // .. if it were published in this precision; it is not
   std::string system, decode_system;

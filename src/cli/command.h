@@ -50,6 +50,7 @@ void declare_common(Flags& flags, Common& common);
 // One per command, each in the file of its name.
 Action search_command(Flags& flags);
 Action estimate_command(Flags& flags);
+Action generate_command(Flags& flags);
 Action support_command(Flags& flags);
 Action models_command(Flags& flags);
 Action systems_command(Flags& flags);

@@ -13,6 +13,8 @@ constexpr std::array kCommands{
     Command{Face::aiconf, "estimate", "Predict one given configuration",
             "aiconf estimate --model Qwen/Qwen3-32B-FP8 --system h200_sxm --tp 2 --batch 64",
             &estimate_command},
+    Command{Face::aiconf, "generate", "Write the launch files of one configuration",
+            "aiconf generate --from DIR/result.json --target k8s --out launch", &generate_command},
     Command{Face::aiconf, "support", "Show what answers about a model on a GPU would rest on",
             "aiconf support --model Qwen/Qwen3-32B-FP8 --system h200_sxm", &support_command},
     Command{Face::aiconf, "models", "List the models whose description is shipped",

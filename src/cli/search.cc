@@ -4,13 +4,14 @@
 
 #include <fmt/format.h>
 
-#include <filesystem>
 #include <memory>
 
 #include "base/file.h"
 #include "base/json.h"
 #include "cli/command.h"
+#include "cli/save.h"
 #include "cli/subject_flags.h"
+#include "generate/write.h"
 #include "report/configs.h"
 #include "report/json.h"
 #include "report/search_text.h"
@@ -24,6 +25,7 @@ struct Inputs {
   std::string mode = "all", csv, save;
   std::optional<double> user_speed;
   std::int64_t top = 5, threads = 0;
+  bool force = false;
   search::SearchRequest request;
 };
 
@@ -48,7 +50,8 @@ void declare(Flags& flags, Inputs& in) {
   flags.group("Output");
   flags.numbers(kRunFields, in);
   flags.text("--csv", in.csv, "FILE", "All points as CSV");
-  flags.text("--save", in.save, "DIR", "Write the result as JSON to DIR/result.json");
+  flags.text("--save", in.save, "DIR", "DIR/result.json and launch files of each row shown");
+  flags.toggle("--force", in.force, "--save: replace files that are there");
 }
 
 Result<search::SearchRequest> request_of(const Inputs& in) {
@@ -74,20 +77,19 @@ Result<void> write_files(const Inputs& in, const search::SearchResult& result,
     console.note(fmt::format("{} points written to {}", result.points.size(), in.csv));
   }
   if (!in.save.empty()) {
-    std::error_code failed;
-    std::filesystem::create_directories(in.save, failed);
-    if (failed) {
-      return Error::environment(fmt::format("--save {}: {}", in.save, failed.message()));
-    }
-    const auto file = std::filesystem::path(in.save) / "result.json";
-    SP_CHECK(base::write_file_atomically(file, json));
-    console.note(fmt::format("result written to {}", file.string()));
+    SP_TRY(const auto files, saved_files(json, result, console));
+    SP_CHECK(generate::write_files(in.save, files, in.force));
+    console.note(fmt::format("{} files written to {}", files.size(), in.save));
   }
   return {};
 }
 
 Result<int> run_search(const Inputs& in, const Strings& assumed, const Console& console) {
   SP_TRY(const search::SearchRequest request, request_of(in));
+  if (!in.save.empty()) {
+    const std::vector<generate::File> first{{std::string(kResultFile), "", false}};
+    SP_CHECK(generate::may_write(in.save, first, in.force));
+  }
   SP_TRY(const search::SearchResult result, search::search(request));
   std::string json;
   if (console.json || !in.save.empty()) {

@@ -30,8 +30,7 @@ void SubjectFlags::declare(Flags& flags) {
   flags.text("--spec", subject.system_spec, "K=V,..",
              "--system is a new GPU: mem=GiB,bw=GB/s,bf16=TFLOP/s..");
   flags.choice("--framework", framework, frameworks, "Serving framework");
-  flags.text("--framework-version", subject.framework_version, "V",
-             "A version that has tables; default: current");
+  flags.text("--framework-version", subject.framework_version, "V", version_help);
   flags.choice("--precision", subject.precision, {"bf16", "fp8", "fp4", "int4"},
                "The published checkpoint of that precision");
   flags.texts("--quant", quant, "KEY=MODE", "Override gemm, moe, kv, fmha or comm; repeatable");

@@ -11,6 +11,7 @@ struct SubjectFlags {
   search::Subject subject;
   std::string framework = "all", data = "hybrid", database, decode_system;
   Strings quant;
+  std::string version_help = "A version that has tables; default: current";
 
   void declare(Flags& flags);
   void declare_decode_system(Flags& flags);

@@ -62,6 +62,7 @@ Json options_json(const Options& o) {
           {"namespace", o.namespace_name},
           {"port", o.port},
           {"prefix_cache", o.prefix_cache},
+          {"trust_remote_code", o.trust_remote_code},
           {"lenient", o.lenient}};
 }
 

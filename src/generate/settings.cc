@@ -49,8 +49,9 @@ struct Maker {
   Result<void> place(RoleSettings& r, const Worker& worker) const;
   void limit_steps(RoleSettings& r, const Worker& worker) const;
   Result<void> limit_length(RoleSettings& r) const;
+  MemoryUse step_memory(const RoleSettings& r, const Worker& worker) const;
+  Result<double> choose_share(RoleSettings& r, const Worker& worker, double per_token) const;
   Result<void> share_memory(RoleSettings& r, const Worker& worker) const;
-  double own_share(const RoleSettings& r, Bytes memory, int sm) const;
 };
 
 Result<void> Maker::place(RoleSettings& r, const Worker& worker) const {
@@ -119,43 +120,50 @@ Result<void> Maker::limit_length(RoleSettings& r) const {
   return {};
 }
 
-double Maker::own_share(const RoleSettings& r, Bytes memory, int sm) const {
-  return facts.memory_fraction(
-      {memory, sm, r.shard.tp * r.shard.dp * r.shard.cp, r.shard.pp, r.shard.dp});
-}
-
-// The share under which the found batch fits with headroom, and the longest request at least.
-Result<void> Maker::share_memory(RoleSettings& r, const Worker& worker) const {
-  const Workload& w = workload();
-  const auto& pins = deployment.request.settings;
+// Memory of a step as long as it will be allowed to be.
+MemoryUse Maker::step_memory(const RoleSettings& r, const Worker& worker) const {
   MemoryUse use = worker.memory;
   if (r.role == Role::prefill && r.max_tokens > worker.max_num_tokens) {
     const double wider = d(r.max_tokens) / d(worker.max_num_tokens);
     use.activations = Bytes(std::llround(d(use.activations.value()) * wider));
   }
-  const std::int64_t held = r.role == Role::prefill ? w.isl : w.isl + w.osl;
-  const double per_request = d(use.kv.value()) / d(worker.batch), per_token = per_request / d(held);
+  return use;
+}
+
+// The share under which the found batch fits with headroom, and the longest request at least; what
+// the user knows better than the model goes before. Returns the bytes of KV under it.
+Result<double> Maker::choose_share(RoleSettings& r, const Worker& worker, double per_token) const {
+  const auto& pins = deployment.request.settings;
+  const MemoryUse use = step_memory(r, worker);
   SP_TRY(const hw::System system, search::find_system(deployment.request.subject, worker.system));
-  const double own = own_share(r, system.gpu.memory, system.gpu.sm);
-  const double most = std::max(own, facts.launch.most_share);
+  const double own =
+      facts.memory_fraction({system.gpu.memory, system.gpu.sm, r.shard.tp * r.shard.dp * r.shard.cp,
+                             r.shard.pp, r.shard.dp});
   const double wanted = std::max(d(use.kv.value()) * kHeadroom,
                                  per_token * d(r.max_len) / facts.memory.pool_efficiency);
   const double share = serve::share_for(facts.memory, use, wanted);
-  r.kv_fraction = std::min(
-      most, std::max(facts.launch.least_share, std::ceil(share / kShareStep) * kShareStep));
-  // What the user knows better than the model.
+  r.kv_fraction =
+      std::min(std::max(own, facts.launch.most_share),
+               std::max(facts.launch.least_share, std::ceil(share / kShareStep) * kShareStep));
+  if (pins.kv_tokens) r.kv_fraction = own;
   if (pins.memory_fraction) r.kv_fraction = *pins.memory_fraction;
-  if (pins.kv_tokens) r.kv_fraction = pins.memory_fraction.value_or(own);
-  const double pool = pins.kv_tokens
-                          ? d(*pins.kv_tokens) * per_token
-                          : d(serve::kv_budget(facts.memory, use, r.kv_fraction).value());
-  const std::string role = name_of(r.role);
-  if (pool < per_request * d(worker.batch)) {
-    return Error{ErrorCode::no,
-                 fmt::format("{}.batch: {} requests of {} tokens need {:.2f} GiB of KV, a memory "
-                             "share of {:.2f} leaves {:.2f} GiB: {} fit",
-                             role, worker.batch, held, gib(use.kv), r.kv_fraction,
-                             pool / kBytesPerGib, std::max(0.0, std::floor(pool / per_request)))};
+  if (pins.kv_tokens) return d(*pins.kv_tokens) * per_token;
+  return d(serve::kv_budget(facts.memory, use, r.kv_fraction).value());
+}
+
+Result<void> Maker::share_memory(RoleSettings& r, const Worker& worker) const {
+  const Workload& w = workload();
+  const std::int64_t held = r.role == Role::prefill ? w.isl : w.isl + w.osl;
+  const double needed = d(worker.memory.kv.value()), per_request = needed / d(worker.batch);
+  const double per_token = per_request / d(held);
+  SP_TRY(const double pool, choose_share(r, worker, per_token));
+  if (pool < needed) {
+    return Error{
+        ErrorCode::no,
+        fmt::format("{}.batch: {} requests of {} tokens need {:.2f} GiB of KV, a memory "
+                    "share of {:.2f} leaves {:.2f} GiB: {} fit",
+                    name_of(r.role), worker.batch, held, needed / kBytesPerGib, r.kv_fraction,
+                    pool / kBytesPerGib, std::max(0.0, std::floor(pool / per_request)))};
   }
   const std::int64_t longest =
       down(static_cast<std::int64_t>(std::min(pool / per_token, 1e15)), page());
@@ -164,12 +172,12 @@ Result<void> Maker::share_memory(RoleSettings& r, const Worker& worker) const {
     return Error{ErrorCode::no,
                  fmt::format("{}.max_len: a request of {} + {} tokens does not fit the KV pool, "
                              "which holds {} tokens",
-                             role, w.isl, w.osl, longest)};
+                             name_of(r.role), w.isl, w.osl, longest)};
   }
   out.warnings.push_back(
       fmt::format("{}: the KV pool holds {} tokens: the longest request is "
                   "limited to that instead of {}",
-                  role, longest, r.max_len));
+                  name_of(r.role), longest, r.max_len));
   r.max_len = longest;
   return {};
 }
@@ -231,6 +239,19 @@ Result<Settings> settings(const Deployment& deployment, const Options& options) 
   out.nextn = out.workload.nextn;
   out.prefix_cache = options.prefix_cache;
   out.lenient = options.lenient;
+  out.trust_remote_code = options.trust_remote_code;
+  if (out.nextn > 0 && deployment.inputs.mtp_layers == 0) {
+    out.warnings.push_back(
+        fmt::format("nextn: the config of {} names no draft layers: an engine "
+                    "may refuse to start",
+                    deployment.inputs.model));
+  }
+  if (out.workload.prefix > 0 && !out.prefix_cache) {
+    out.warnings.push_back(
+        fmt::format("prefix: {} cached tokens were priced, but nothing is kept "
+                    "with the prefix cache off",
+                    out.workload.prefix));
+  }
   if (out.engine_version != out.table_version) {
     out.warnings.push_back(
         fmt::format("{} {} is to be started, the predicted figures rest on "

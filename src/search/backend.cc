@@ -88,6 +88,7 @@ Resolved resolve(const Subject& subject, const Backend& backend, const std::stri
           .parameters = model.parameters(),
           .alpha = model.alpha,
           .max_positions = model.max_positions,
+          .mtp_layers = model.mtp_layers,
           .checkpoint = model.quant,
           .checkpoint_assumed = model.quant_assumed,
           .system = subject.system,

@@ -142,6 +142,7 @@ TEST(Search, EveryLineFitsTheTerminal) {
 
 TEST(Search, SavesTheSameDocumentThatItPrints) {
   const auto folder = scratch() / "saved";
+  std::filesystem::remove_all(folder);
   const Ran ran = run(kSearch + "--json --save " + folder.string());
   EXPECT_EQ(ran.out, slurp(folder / "result.json"));
 }

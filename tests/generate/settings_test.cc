@@ -273,6 +273,22 @@ TEST(Settings, OptionsThatNoFileCanHoldAreRefused) {
   EXPECT_NE(error(options).find("newest"), std::string::npos);
 }
 
+TEST(Settings, WhatWasPricedButWillNotHappenIsSaid) {
+  const Settings drafts =
+      settings_of(dense("vllm", R"("tp": 2, "batch": 8, "nextn": 2, "nextn_accepted": 1)"));
+  ASSERT_EQ(drafts.warnings.size(), 1u);
+  EXPECT_NE(drafts.warnings[0].find("no draft layers"), std::string::npos);
+  EXPECT_TRUE(settings_of(experts("vllm", R"("tp": 8, "moe_ep": 8, "batch": 8, "nextn": 1)"))
+                  .warnings.empty());
+  Options options;
+  options.prefix_cache = false;
+  const Settings cold =
+      settings_of(dense("vllm", R"("tp": 2, "batch": 8, "prefix": 100)"), options);
+  ASSERT_EQ(cold.warnings.size(), 1u);
+  EXPECT_NE(cold.warnings[0].find("100 cached tokens"), std::string::npos);
+  EXPECT_FALSE(cold.prefix_cache);
+}
+
 TEST(Settings, AnotherEngineVersionThanTheTablesIsSaid) {
   Options options;
   options.engine_version = "0.33.0";
