@@ -8,6 +8,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "judge/defects.h"
@@ -46,6 +47,11 @@ struct GateReport {
   std::vector<std::string> notes;  // what was not compared, defects that both sides have
   std::string effective_hash;      // of the candidate
 };
+
+// As far as a launch of the snapshot depends on it.
+inline Ruling ruling_of(const GateReport& report, std::string snapshot) {
+  return {report.verdict, report.effective_hash, std::move(snapshot), report.summary};
+}
 
 GateReport gate_before(const GateSide& original, const GateSide& candidate, const Register& by,
                        const Defects& defects);

@@ -85,9 +85,8 @@ void summarise(AfterReport& report, const Distances& run) {
     report.summary =
         fmt::format("{} of {} signals agree with the baseline", seen, report.signals.size());
   } else {
-    report.summary = fmt::format(
-        "{}: {} {:.3g}, limit {:.3g}{}{}", kSigns[static_cast<std::size_t>(report.sign)], info.what,
-        worst->value, worst->limit, worst->where.empty() ? "" : " in ", worst->where);
+    report.summary = fmt::format("{} {:.3g}, limit {:.3g}{}{}", info.what, worst->value,
+                                 worst->limit, worst->where.empty() ? "" : " in ", worst->where);
   }
 }
 

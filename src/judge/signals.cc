@@ -51,8 +51,7 @@ constexpr std::array<SignalInfo, kSignalCount> kSignals{{
     {Signal::mantissa, "mantissa", "trailing zero bits of gradients", Limit::window, 0, 0, 2.5},
     {Signal::weight_mantissa, "weight_mantissa", "trailing zero bits of new weights", Limit::below,
      0, 0, 2},
-    {Signal::finite, "finite", "losses and norms that are infinite or NaN, steps counted as such",
-     Limit::exact, 0, 0, 0},
+    {Signal::finite, "finite", "infinite or NaN losses, norms and steps", Limit::exact, 0, 0, 0},
     {Signal::gradient, "gradient", "a tensor's gradient, relative L2", Limit::calibrated, 0, 0,
      5e-3},
 }};
