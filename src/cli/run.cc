@@ -56,7 +56,7 @@ std::string face_help(const FaceInfo& face) {
   if (list.empty()) return text + "This version has no commands here yet.\n";
   text += "Commands:\n";
   for (const Command* command : list) {
-    text += fmt::format("  {:<14}{}\n", command->name, command->summary);
+    text += fmt::format("  {:<15}{}\n", command->name, command->summary);
   }
   return text + fmt::format("\n{} COMMAND --help shows flags and an example; {} --version.\n",
                             face.name, face.name);

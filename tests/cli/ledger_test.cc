@@ -99,7 +99,7 @@ TEST_F(Books, BudgetAddsUpByPurseAndCategory) {
 TEST_F(Books, WhatIsNoLedgerIsOneLine) {
   for (const char* command : {"ledger verify", "ledger show", "ledger export", "budget"}) {
     const Ran missing = run(std::string("attune ") + command + " /nowhere");
-    EXPECT_EQ(missing.code, 2) << command;
+    EXPECT_EQ(missing.code, 3) << command;
     EXPECT_EQ(lines(missing.err), 1u) << missing.err;
   }
   std::ofstream(folder / "ledger.jsonl") << std::string(300, '[') << "\n\xff\xfe\n";
