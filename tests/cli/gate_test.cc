@@ -87,13 +87,13 @@ TEST_F(GateCommand, RefusesBadInputInOneLine) {
   for (const std::string& bad :
        {file("bad1", ""), file("bad2", "hello"), file("bad3", "{\"framework\": 1}"),
         file("bad4", std::string(2000, '[')), file("bad5", "{\"a\": " + std::string(2000, '[')),
-        file("bad6", "model: {a: \"\xff\"}\ntrain: {}\n"), std::string("/nonexistent"),
-        file("bad7", "A=1\n")}) {
+        file("bad6", "model: {a: \"\xff\"}\ntrain: {}\n"), file("bad7", "A=1\n")}) {
     const Ran ran = run(command(bad));
     EXPECT_EQ(ran.code, 2) << bad << ran.out;
     EXPECT_EQ(lines(ran.err), 1U) << ran.err;
     EXPECT_TRUE(ran.out.empty());
   }
+  EXPECT_EQ(run(command("/nonexistent")).code, 3);
   const Ran missing = run("attune gate --original x");
   EXPECT_EQ(missing.code, 2);
   EXPECT_EQ(lines(missing.err), 1U);
