@@ -182,8 +182,8 @@ TEST_F(Generate, WhatATargetCannotRunIsRefusedWithThoseThatCan) {
 
 TEST_F(Generate, WrongInputIsOneLine) {
   for (const std::string& flags :
-       {std::string("--from /nowhere.json"), std::string("--rank 2 ") + kAgg, kAgg + " --port 0",
-        kAgg + " --namespace No", kAgg + " --target nomad", kAgg + " --framework-version 0.1.0",
+       {std::string("--rank 2 ") + kAgg, kAgg + " --port 0", kAgg + " --namespace No",
+        kAgg + " --target nomad", kAgg + " --framework-version 0.1.0",
         std::string("--from x.json --model m"),
         std::string(
             "--model Qwen/Qwen3-32B --system h200_sxm --mode static --batch 4 --framework vllm")}) {
@@ -194,6 +194,7 @@ TEST_F(Generate, WrongInputIsOneLine) {
     EXPECT_FALSE(fs::exists(out_));
   }
   EXPECT_EQ(run("aiconf generate " + kAgg).code, 2);  // no --out
+  EXPECT_EQ(generate("--from /nowhere.json").code, 3);
 }
 
 }  // namespace
