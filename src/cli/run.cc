@@ -75,7 +75,8 @@ Error unknown_command(const FaceInfo& face, const std::string& word) {
   std::vector<std::string> known;
   for (const Command* command : commands_of(face.face)) {
     const std::string name(command->name), group = name.substr(0, name.find(' '));
-    if (group != name && (known.empty() || !known.back().starts_with(group))) known.push_back(group);
+    if (group != name && (known.empty() || !known.back().starts_with(group)))
+      known.push_back(group);
     known.push_back(name);
   }
   return Error::bad_input(base::unknown_name("command", word, known));

@@ -20,7 +20,8 @@ using Said = std::map<std::string, std::vector<std::string>, std::less<>>;
 
 // Words of a text: quotes, brackets, commas and line continuations only separate.
 std::vector<std::string> words_of(std::string_view text);
-// One Said for each start: a flag that comes again begins the next, as does an options file. Only flags in `names` count.
+// One Said for each start: a flag that comes again begins the next, as does an options file. Only
+// flags in `names` count.
 std::vector<Said> starts_of(const std::vector<std::string>& words,
                             const std::set<std::string, std::less<>>& names);
 

@@ -50,7 +50,8 @@ TEST(Register, ShowFitsTheScreen) {
   EXPECT_EQ(ran.code, 0);
   std::istringstream text(ran.out);
   for (std::string line; std::getline(text, line);) EXPECT_LE(line.size(), 100U) << line;
-  const Ran one = run("attune register show megatron-bridge model.tensor_model_parallel_size --json");
+  const Ran one =
+      run("attune register show megatron-bridge model.tensor_model_parallel_size --json");
   const Json json = Json::parse(one.out);
   ASSERT_EQ(json.size(), 1U);
   EXPECT_EQ(json[0]["name"], "model.tensor_model_parallel_size");
