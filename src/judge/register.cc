@@ -95,7 +95,8 @@ recipe::FinalValues canonical_names(const Register& by, recipe::FinalValues valu
   std::map<std::string, base::Json> renamed;
   for (auto& [name, value] : values.parameters) {
     const Entry* entry = by.parameter(name);
-    const bool taken = entry && entry->name != name && values.parameters.contains(entry->name);
+    const bool taken = entry && entry->name != name &&
+                       (values.parameters.contains(entry->name) || renamed.contains(entry->name));
     renamed.emplace(entry && !taken ? entry->name : name, std::move(value));
   }
   values.parameters = std::move(renamed);

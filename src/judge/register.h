@@ -98,7 +98,8 @@ Result<Register> parse_register(std::string_view text, const std::string& what);
 Result<Register> load_register(const std::string& file_or_name);
 std::vector<std::string> register_names();
 
-// Parameters under the register's own names instead of aliases.
+// Parameters under the register's own names instead of aliases. Where two names of one parameter
+// stand, both values stay, one of them under its alias: nothing that could differ is lost.
 recipe::FinalValues canonical_names(const Register& by, recipe::FinalValues values);
 
 enum class Verdict : std::uint8_t { pass, reject, unknown };

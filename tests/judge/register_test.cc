@@ -61,6 +61,19 @@ TEST(Register, JudgesByClass) {
   EXPECT_EQ(judge(kToy, "model.never_heard").entry, nullptr);
 }
 
+TEST(Register, NoValueIsLostWhereSeveralNamesOfOneParameterStand) {
+  const auto by = parse_register(
+      file(entry("model.tp", R"("class": "layout-only", "aliases": ["tp_size", "tensor"])")),
+      "toy.json");
+  ASSERT_TRUE(by) << by.error().text;
+  recipe::FinalValues values;
+  values.parameters = {{"tensor", 2}, {"tp_size", 4}};
+  const auto two = canonical_names(*by, values).parameters;
+  EXPECT_EQ(two, (std::map<std::string, base::Json>{{"model.tp", 2}, {"tp_size", 4}}));
+  values.parameters = {{"model.tp", 8}, {"tensor", 2}};
+  EXPECT_EQ(canonical_names(*by, values).parameters, values.parameters);
+}
+
 TEST(Register, PassesAConditionalChangeOnlyWhereItsRuleHolds) {
   recipe::FinalValues loaded, random;
   loaded.facts["weights_loaded"] = true;
