@@ -19,6 +19,8 @@ std::string app_name(const Plan& plan);
 
 // Arguments as a pod has them: Kubernetes expands $(NAME) itself, so literal ones are escaped.
 base::Json pod_words(const std::vector<Word>& words, std::size_t from);
+// Rank of a worker's other nodes: known where there is one of them, else what the pod is told.
+Word follower_rank(std::int64_t nodes, const Word& told);
 // Environment of a command, an optional hub token and this pod's address as POD_IP before it.
 base::Json pod_env(const Command& command);
 // Shared memory, model cache and, if there is one, the engine's options file.

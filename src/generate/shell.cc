@@ -13,8 +13,27 @@ bool in(std::string_view set, char c) { return set.find(c) != std::string_view::
 bool name_start(char c) { return c == '_' || in(kLetters, c); }
 bool name_part(char c) { return name_start(c) || in(kDigits, c); }
 
-// Length of the variable at the start of `text` ("$NAME", "${NAME}"), 0 when there is none.
+std::size_t name_length(std::string_view text) {
+  if (text.empty() || !name_start(text[0])) return 0;
+  std::size_t end = 1;
+  while (end < text.size() && name_part(text[end])) ++end;
+  return end;
+}
+
+// Length of "$((NAME))" at the start of `text`, a variable that is a number; 0 when it is not
+// there.
+std::size_t number_at(std::string_view text) {
+  constexpr std::string_view kOpen = "$((", kClose = "))";
+  if (!text.starts_with(kOpen)) return 0;
+  const std::size_t name = name_length(text.substr(kOpen.size()));
+  if (name == 0 || !text.substr(kOpen.size() + name).starts_with(kClose)) return 0;
+  return kOpen.size() + name + kClose.size();
+}
+
+// Length of the variable at the start of `text` ("$NAME", "${NAME}", "$((NAME))"), 0 when there is
+// none.
 std::size_t variable_at(std::string_view text) {
+  if (const std::size_t number = number_at(text); number > 0) return number;
   if (text.size() < 2 || text[0] != '$') return 0;
   const bool braces = text[1] == '{';
   std::size_t end = braces ? 2 : 1;

@@ -202,13 +202,21 @@ TEST(K8s, AWorkerOverTwoNodesIsALeaderWorkerSetWithRanks) {
     EXPECT_EQ(after(pod["args"], "--master-addr"), "$(LWS_LEADER_ADDRESS)");
   }
   EXPECT_EQ(after(leader["args"], "--node-rank"), "0");
-  EXPECT_EQ(after(other["args"], "--node-rank"), "$(LWS_WORKER_INDEX)");
+  EXPECT_EQ(after(other["args"], "--node-rank"), "1");
   EXPECT_FALSE(says(leader["args"], "--headless"));
   EXPECT_TRUE(says(other["args"], "--headless"));
   EXPECT_FALSE(other["readinessProbe"].IsDefined());  // no server there
   const YAML::Node front = of_kind(all, "Service", "qwen3-235b-a22b-fp8");
   EXPECT_EQ(front["spec"]["selector"]["leaderworkerset.sigs.k8s.io/worker-index"].as<std::string>(),
             "0");
+}
+
+TEST(K8s, NodesBeyondTheSecondAreToldTheirRank) {
+  const auto all =
+      documents(k8s_files(Made({"vllm", "0.24.0", Mode::agg, 24, 1, 3}).plan()), "k8s.yaml");
+  const YAML::Node group = of_kind(all, "LeaderWorkerSet")["spec"]["leaderWorkerTemplate"];
+  const YAML::Node args = group["workerTemplate"]["spec"]["containers"][0]["args"];
+  EXPECT_EQ(after(args, "--node-rank"), "$(LWS_WORKER_INDEX)");
 }
 
 TEST(K8s, TwoPoolsHaveTheEnginesRouterInFront) {

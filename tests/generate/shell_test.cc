@@ -58,6 +58,12 @@ TEST(Quoted, OnlyTheVariablesOfAnExpandingWordExpand) {
             "1:$(id)$$ ${A:-x} $1 `id`");
 }
 
+TEST(Quoted, AVariableThatIsANumberMayBeWrittenAsOne) {
+  EXPECT_EQ(quoted({"$((RANK))", true}), "\"$((RANK))\"");
+  EXPECT_EQ(quoted({"$((RANK))"}).find("\"$("), std::string::npos);
+  EXPECT_EQ(quoted({"$((rm -rf))$A", true}), "\"\\$((rm -rf))$A\"");
+}
+
 TEST(Quoted, AWordThatNeedsNoQuotesHasNone) {
   EXPECT_EQ(quoted({"--tensor-parallel-size"}), "--tensor-parallel-size");
   EXPECT_EQ(quoted({"Qwen/Qwen3-32B"}), "Qwen/Qwen3-32B");

@@ -83,7 +83,7 @@ Result<Json> leader_worker_set(const Plan& plan, const Pod& pod) {
   SP_TRY(const Json leader, pod_template(plan, pod, pod.place));
   Place follower = pod.place;
   follower.first_node = false;
-  follower.node_rank = {"$(LWS_WORKER_INDEX)", true};
+  follower.node_rank = follower_rank(pod.role->nodes, {"$(LWS_WORKER_INDEX)", true});
   SP_TRY(const Json others, pod_template(plan, pod, follower));
   return Json{{"apiVersion", "leaderworkerset.x-k8s.io/v1"},
               {"kind", "LeaderWorkerSet"},

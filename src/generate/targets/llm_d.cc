@@ -62,7 +62,7 @@ Result<Part> part_of(const Plan& plan, const RoleSettings& role) {
   if (role.nodes > 1) {
     Place follower = part.place;
     follower.first_node = false;
-    follower.node_rank = {"${LWS_WORKER_INDEX}", true};
+    follower.node_rank = follower_rank(role.nodes, {"$((LWS_WORKER_INDEX))", true});
     SP_TRY(const Command other, worker_command(plan.settings, role, plan.flags, follower));
     part.command.argv = by_rank(part.command, other);
   }

@@ -188,7 +188,7 @@ Result<Files> slurm_files(const Plan& plan) {
   }
   const Naming naming{
       .address = [](const PlacedWorker&, const NodePart& part) { return node_address(part.node); },
-      .rank = Word{"$SLURM_PROCID", true},
+      .rank = Word{"$((SLURM_PROCID))", true},
       .slurm = true,
       .config_folder = {},
       .router_config = "logs/router.yaml",
