@@ -68,6 +68,7 @@ class Made {
     plan_.placement.nodes = node;
   }
   const Plan& plan() const { return plan_; }
+  void serve_as(const std::string& name) { plan_.settings.served_name = name; }
 
  private:
   static Plan make(const Shape& shape) {
@@ -282,6 +283,20 @@ TEST(Dynamo, TheEngineInsideTheReleaseDecidesFlagsAndRoleWords) {
       documents(dynamo_files(Made({"vllm", "0.16.0", Mode::disagg, 4}).plan()), "k8s_deploy.yaml");
   const YAML::Node prefill = of_kind(old, "DynamoGraphDeployment")["spec"]["services"]["prefill"];
   EXPECT_TRUE(says(prefill["extraPodSpec"]["mainContainer"]["args"], "--is-prefill-worker"));
+}
+
+TEST(Dynamo, TheNameThatClientsAskForIsSaidInDynamosOwnWords) {
+  for (const char* version : {"1.3.0rc23", "1.4.0.dev0"}) {
+    Made made({"trtllm", version, Mode::disagg, 4});
+    made.serve_as("prod-a");
+    const auto all = documents(dynamo_files(made.plan()), "k8s_deploy.yaml");
+    const YAML::Node services = of_kind(all, "DynamoGraphDeployment")["spec"]["services"];
+    for (const char* role : {"prefill", "decode"}) {
+      const YAML::Node args = services[role]["extraPodSpec"]["mainContainer"]["args"];
+      EXPECT_EQ(after(args, "--served-model-name"), "prod-a") << version;
+      EXPECT_FALSE(says(args, "--served_model_name")) << version;
+    }
+  }
 }
 
 TEST(Dynamo, SeveralNodesAreCountedNotMultiplied) {

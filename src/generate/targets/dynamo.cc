@@ -23,15 +23,18 @@ struct Program {
   std::size_t own_words;  // of the engine's command before its flags, the model included
   bool model_among_them;  // the last of these words is the model
   std::string_view module, model_flag, config_flag;  // "" = the engine's own flag stays
+  std::string_view name_flag;                        // what clients ask for; likewise
   bool says_role;                                    // the engine's own flags name the role already
 };
 constexpr std::array kPrograms{
-    Program{"vllm", 3, true, "dynamo.vllm", "--model", "", false},
-    Program{"sglang", 3, false, "dynamo.sglang", "", "", true},
-    Program{"trtllm", 2, true, "dynamo.trtllm", "--model-path", "--extra-engine-args", false},
+    Program{"vllm", 3, true, "dynamo.vllm", "--model", "", "", false},
+    Program{"sglang", 3, false, "dynamo.sglang", "", "", "", true},
+    Program{"trtllm", 2, true, "dynamo.trtllm", "--model-path", "--extra-engine-args",
+            "--served-model-name", false},
 };
 // Dynamo's frontend listens; its workers do not.
 constexpr std::array<std::string_view, 2> kListening{"--host", "--port"};
+constexpr std::string_view kEnginesName = "--served_model_name";  // of TensorRT-LLM's own server
 
 const Program& program_of(const std::string& framework) {
   return *std::find_if(kPrograms.begin(), kPrograms.end(),
@@ -56,9 +59,14 @@ Command dynamo_command(const Command& engine, const Settings& settings,
     out.argv.push_back({std::string(program.model_flag)});
     out.argv.push_back(engine.argv[program.own_words - 1]);
   }
+  if (!program.name_flag.empty()) {
+    out.argv.push_back({std::string(program.name_flag)});
+    out.argv.push_back({settings.served_name});
+  }
   for (std::size_t i = program.own_words; i < engine.argv.size(); ++i) {
     const Word& word = engine.argv[i];
-    if (std::find(kListening.begin(), kListening.end(), word.text) != kListening.end()) {
+    const bool named = !program.name_flag.empty() && word.text == kEnginesName;
+    if (named || std::find(kListening.begin(), kListening.end(), word.text) != kListening.end()) {
       ++i;
     } else if (!program.config_flag.empty() && word.text == "--config") {
       out.argv.push_back({std::string(program.config_flag)});
@@ -90,7 +98,10 @@ Result<Command> worker(const Context& c, const RoleSettings& role) {
   }
   place.config_path =
       fmt::format("{}/{}.yaml", kConfigFolder, kRoleNames[static_cast<std::size_t>(role.role)]);
-  SP_TRY(const Command engine, worker_command(c.plan.settings, alone, c.flags, place));
+  Settings told = c.plan.settings;
+  // The engine need not have a name of its own where Dynamo has one for it.
+  if (!program_of(told.framework).name_flag.empty()) told.served_name = told.model;
+  SP_TRY(const Command engine, worker_command(told, alone, c.flags, place));
   return dynamo_command(engine, c.plan.settings, c.release, role.role);
 }
 
