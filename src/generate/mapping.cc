@@ -66,6 +66,21 @@ void put(base::Json& document, std::string_view path, base::Json value) {
   (*at)[std::string(path)] = std::move(value);
 }
 
+// Calls `say` with the flag and the accepted value of each row that the engine is told.
+template <class Say>
+Result<void> each_said(std::span<const Row> rows, const Subject& subject,
+                       std::vector<std::string>& notes, const Say& say) {
+  for (const Row& row : rows) {
+    const Value value = row.value(subject);
+    if (!value) continue;
+    SP_TRY(const auto flag, resolve(row, subject, notes));
+    if (!flag) continue;
+    SP_CHECK(accept(*flag, *value, subject));
+    say(*flag, *value);
+  }
+  return {};
+}
+
 }  // namespace
 
 Value bare(bool said) { return said ? Value(std::in_place) : kUnsaid; }
@@ -92,29 +107,19 @@ std::string share(double fraction) {
 Result<std::vector<Word>> arguments(std::span<const Row> rows, const Subject& subject,
                                     std::vector<std::string>& notes) {
   std::vector<Word> out;
-  for (const Row& row : rows) {
-    const Value value = row.value(subject);
-    if (!value) continue;
-    SP_TRY(const auto flag, resolve(row, subject, notes));
-    if (!flag) continue;
-    SP_CHECK(accept(*flag, *value, subject));
-    out.push_back({flag->name});
-    out.insert(out.end(), value->begin(), value->end());
-  }
+  SP_CHECK(each_said(rows, subject, notes, [&](const FlagInfo& flag, const auto& value) {
+    out.push_back({flag.name});
+    out.insert(out.end(), value.begin(), value.end());
+  }));
   return out;
 }
 
 Result<base::Json> options_file(std::span<const Row> rows, const Subject& subject,
                                 std::vector<std::string>& notes) {
   base::Json out = base::Json::object();
-  for (const Row& row : rows) {
-    const Value value = row.value(subject);
-    if (!value) continue;
-    SP_TRY(const auto flag, resolve(row, subject, notes));
-    if (!flag) continue;
-    SP_CHECK(accept(*flag, *value, subject));
-    put(out, flag->name, typed(*flag, *value));
-  }
+  SP_CHECK(each_said(rows, subject, notes, [&](const FlagInfo& flag, const auto& value) {
+    put(out, flag.name, typed(flag, value));
+  }));
   return out;
 }
 
